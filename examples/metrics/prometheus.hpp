@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <allot/core/event_fields.hpp>
+#include <allot/core/printable.hpp>
 #include <allot/explain/metrics.hpp>
 #include <allot/store/record_fields.hpp>
 
@@ -47,13 +48,39 @@ private:
     std::string_view name_;
 };
 
-/// `name="value"`, where the value may be any text.
+/// True for a character that the format has no place for: a byte that is no UTF-8, or NUL.
+inline auto is_unwritable(const allot::detail::Character& character) -> bool {
+    return character.code == 0 || (character.code == 0xFFFD && character.size == 1);
+}
+
+/// `name="value"`, where the value may be any bytes. Those that the format has no place for become U+FFFD.
 inline auto label(std::string_view name, std::string_view value) -> std::string {
     auto text = fmt::format("{}=\"", name);
-    for (const auto c : value) {
-        text += c == '\\' ? "\\\\" : c == '"' ? "\\\"" : c == '\n' ? "\\n" : std::string(1, c);
+    while (!value.empty()) {
+        const auto first = allot::detail::first_character(value);
+        const auto c = value.front();
+        text += c == '\\' ? "\\\\" : c == '"' ? "\\\"" : c == '\n' ? "\\n" : value.substr(0, first.size);
+        if (is_unwritable(first)) { text.replace(text.size() - 1, 1, "\xEF\xBF\xBD"); }
+        value.remove_prefix(first.size);
     }
     return text + '"';
+}
+
+/// A name as one item of a list, so that two lists never give one text: `\` stands before the marks of a list, and a
+/// byte that is no UTF-8 is `\xff`.
+inline auto item(std::string_view name) -> std::string {
+    auto text = std::string{};
+    while (!name.empty()) {
+        const auto first = allot::detail::first_character(name);
+        if (is_unwritable(first)) {
+            text += fmt::format("\\x{:02x}", static_cast<unsigned char>(name.front()));
+        } else {
+            if (std::string_view{"\\,:!"}.find(name.front()) != std::string_view::npos) { text += '\\'; }
+            text += name.substr(0, first.size);
+        }
+        name.remove_prefix(first.size);
+    }
+    return text;
 }
 
 /// Returns milliseconds as seconds, exactly and without trailing zeros.
@@ -101,16 +128,19 @@ inline auto labels_of(const allot::Requirement& group) -> std::string {
         return all;
     };
     const auto gpus = joined(group.gpus, [](const allot::GpuChoice& gpu) {
-        return gpu.vram.count == 0 ? gpu.name : fmt::format("{}:{}", gpu.name, gpu.vram.count);
+        return gpu.vram.count == 0 ? item(gpu.name) : fmt::format("{}:{}", item(gpu.name), gpu.vram.count);
     });
-    const auto platforms = joined(group.platforms, [](const std::string& platform) { return platform; }) +
-                           joined(group.platforms_refused, [](const std::string& platform) { return "!" + platform; });
+    const auto platforms =
+        joined(group.platforms, [](const std::string& platform) { return item(platform); }) +
+        joined(group.platforms_refused, [](const std::string& platform) { return "!" + item(platform); });
     auto version = std::string{};
     if (const auto& least = group.software) {
         version = fmt::format("{}.{}.{}", least->major, least->minor, least->patch);
     }
+    const auto gang = fmt::format("{}{}", group.gang_size, group.same_card ? " alike" : "");
     return fmt::format("{},{},{},{}", label("vram_gib_min", std::to_string(group.vram_min.count)), label("gpus", gpus),
-                       label("platforms", platforms), label("version", version));
+                       label("platforms", platforms), label("version", version)) +
+           (group.gang_size > 1 ? "," + label("gang", gang) : std::string{});
 }
 
 /// Writes what events tell, without the choices that only a trace sees.

@@ -1,4 +1,4 @@
-"""Checks the claims of README.md against a running allotd: python3 check.py [--short] path/to/allotd"""
+"""Checks the claims of README.md against a running allotd: python3 check.py [--short] path/to/allotd [claim...]"""
 import json
 import os
 import random
@@ -22,6 +22,8 @@ CLIENTS = [{"client": "ops", "secret": SECRET, "role": "op"},
            {"client": "n1", "secret": SECRET + "1", "role": "node", "node": "n1", "stake_max": "100"},
            {"client": "n2", "secret": SECRET + "2", "role": "node", "node": "n2", "stake_max": "100"},
            {"client": "o1", "secret": SECRET + "3", "role": "owner", "owner": "o1", "tokens_per_s": 100000},
+           {"client": "bulk", "secret": SECRET + "5", "role": "owner", "owner": "o5"},
+           {"client": "many", "secret": SECRET + "6", "role": "owner", "owner": "o6"},
            {"client": "slow", "secret": SECRET + "4", "role": "owner", "owner": "o4", "tokens_per_s": 10}]
 
 
@@ -106,6 +108,13 @@ def submit(task, owner=None, ms=60000, fee="10"):
 def all_accepted(answer):
     assert all(r["accepted"] for r in answer["results"]), answer
     return answer
+
+
+def run_wrong(program, *arguments):
+    """What a program says that is started wrongly, and ends."""
+    ended = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=20)
+    assert ended.returncode not in (0, -6, -11), ended
+    return ended.stdout + ended.stderr
 
 
 def until(what, seconds=10):
@@ -328,9 +337,14 @@ class Check:
         assert answers[0] == 200 and 429 in answers, answers
         self.client("ops").get("/v1/tasks/t1")
 
-    def stream(self, path, **options):
+    def memory(self, name):
+        """A figure of the service's memory, in kB."""
+        with open(f"/proc/{self.service.process.pid}/status", encoding="ascii") as file:
+            return int(re.search(name + r":\s+(\d+)", file.read())[1])
+
+    def stream(self, path, client="ops", **options):
         """A socket that asked for a stream."""
-        headers = "".join(f"{k}: {v}\r\n" for k, v in self.client("ops").headers("GET", path).items())
+        headers = "".join(f"{k}: {v}\r\n" for k, v in self.client(client).headers("GET", path).items())
         s = socket.socket()
         for option, value in options.items():
             s.setsockopt(socket.SOL_SOCKET, getattr(socket, option), value)
@@ -447,6 +461,19 @@ class Check:
         text = Client(self.service.url).get("/metrics")
         assert re.search(r"^allot_counters_began_timestamp_seconds \d{10}", text, re.M)
         assert re.search(r'^allot_events_total\{event="TaskDone"\} [1-9]', text, re.M), "TaskDone was counted"
+        spec = {"duration_estimate": 3600000, "vram_min": 200}
+        names = [{"hex": "ff41"}, {"hex": "fe41"}, "\\xff41", "a\"b\nc", "a,b", "a:80", "!a", "\u0001\u0000"]
+        tasks = [spec | {"id": f"odd{i}", "platforms": [name]} for i, name in enumerate(names)]
+        tasks += [spec | {"id": "odd-two", "platforms": ["a", "b"]}, spec | {"id": "odd-not", "platforms_refused": ["a"]}]
+        tasks += [spec | {"id": f"odd-gang{n}", "gang_size": n} for n in (1, 2, 3)]
+        tasks += [spec | {"id": "odd-alike", "gang_size": 3, "same_card": True}]
+        all_accepted(self.client("ops").send(*[{"command": "Submit", "task": task} for task in tasks]))
+        with urllib.request.urlopen(self.service.url + "/metrics") as answer:
+            text = answer.read().decode()  # throws if it is no UTF-8
+        assert "\0" not in text
+        odd = [line for line in text.splitlines() if 'vram_gib_min="200"' in line]
+        assert len({line.rsplit(" ", 1)[0] for line in odd}) == len(odd) == len(tasks), odd
+        all_accepted(self.client("ops").send(*[{"command": "Cancel", "task": task["id"]} for task in tasks]))
         for line in text.splitlines():
             assert re.fullmatch(r'# (HELP|TYPE) \S+ .+|[a-z_0-9]+(\{.*\})? [0-9.]+', line), line
 
@@ -652,8 +679,8 @@ class Check:
             print(self.service.process.stdout.read())
             self.service.start()
 
-    def run(self):
-        failed = run_claims(self, (), self.go_on, lambda: None)
+    def run(self, names):
+        failed = run_claims(self, names, self.go_on, lambda: None)
         self.service.stop()
         shutil.rmtree(self.folder)
         return failed
@@ -661,4 +688,4 @@ class Check:
 
 if __name__ == "__main__":
     arguments = [a for a in sys.argv[1:] if a != "--short"]
-    sys.exit(1 if Check(arguments[0], "--short" in sys.argv).run() else 0)
+    sys.exit(1 if Check(arguments[0], "--short" in sys.argv).run(arguments[1:]) else 0)
