@@ -554,6 +554,39 @@ class Check:
                                    text=True)
         assert open_port.returncode == 1 and "--clients" in open_port.stderr, "open to all without --clients"
 
+    def check_stake_cap(self):
+        """A folder keeps its stake cap with its preset, and refuses another one; one of an older release takes it."""
+        data = os.path.join(self.folder, "cap")
+        service = Service(self.program, data, "--stake-cap", "500").start()
+        service.stop()
+        told = run_wrong(self.program, "--data", data)
+        assert "--stake-cap 500" in told, told
+        service.start().stop()
+        with open(os.path.join(data, "preset"), "w", encoding="ascii") as file:
+            file.write("plain\n")
+        service.start().stop()
+        assert "--stake-cap 500" in run_wrong(self.program, "--data", data)
+
+    def check_parameters(self):
+        """Parameters that are refused end the start with their line, so that a mended file counts at the next one."""
+        data, path = os.path.join(self.folder, "mended"), os.path.join(self.folder, "mended.jsonl")
+        good = {"command": "Configure", "parameters": {"RulesParameters": {"due_max": 9}}}
+
+        def write(*lines):
+            with open(path, "w", encoding="ascii") as file:
+                file.writelines(line + "\n" for line in lines)
+
+        for lines, told in (([json.dumps(good), "", json.dumps({"command": "Pause", "node": "n1"})], "line 3 is refused"),
+                            ([json.dumps(good), "{"], "line 2"), ([json.dumps(good)] * 1025, "commands"), ([json.dumps(submit("x" * (1 << 20)))], "1 MiB")):
+            write(*lines)
+            said = run_wrong(self.program, "--data", data, "--parameters", path)
+            assert "--parameters: " in said and told in said, said
+            assert not os.path.exists(data), "a start that fails takes no folder"
+        write(json.dumps(good))
+        service = Service(self.program, data, "--parameters", path).start()
+        assert Client(service.url).get("/v1/status")["operator_seq"] == 2
+        service.stop()
+
     def check_first_files(self):
         """A first start that fails or is killed leaves nothing that the next one stumbles over."""
         data, parameters = os.path.join(self.folder, "first"), os.path.join(self.folder, "parameters.jsonl")

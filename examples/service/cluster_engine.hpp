@@ -40,8 +40,8 @@ class ClusterEngine final : public ReplicaEngine<Dispatcher> {
 
 public:
     ClusterEngine(const Engine::Options& options, Dispatcher composed)
-        : Base{options}, own_{*options.cluster}, commands_{this->first_commands()}, composed_{composed},
-          replica_{std::move(composed), own_.id}, cluster_{{own_.addresses, own_.name, own_.id, own_.tls}} {
+        : Base{options, composed}, own_{*options.cluster}, composed_{composed}, replica_{std::move(composed), own_.id},
+          cluster_{{own_.addresses, own_.name, own_.id, own_.tls}} {
         if (!own_.checkpoints.empty()) { objects_ = open_objects(own_.checkpoints); }
         join();
     }
@@ -155,9 +155,7 @@ private:
     }
 
     auto joined() -> Joined {
-        auto parameters = allot::ReplicaParameters{};
-        parameters.replicas = own_.replicas;
-        const auto first = Entry{own_.id, 0, this->wall(), allot::entry::Parameters{1, parameters}};
+        const auto first = Entry{own_.id, 0, this->wall(), allot::entry::Parameters{1, this->parameters_}};
         const auto version = allot::json_text({{"entry_version", allot::entry_version},
                                                {"packed", "zstd"},
                                                {"preset", this->options_.preset},
@@ -166,7 +164,7 @@ private:
         const auto found = cluster_.join(version, allot::encode_entry(first));
         if (found && *found != version) {
             return {own_.name + ": the cluster is " + *found + ", and this replica " + version +
-                        "; start all with the same release, preset and number of replicas",
+                        "; start all with the same release, preset, stake cap and number of replicas",
                     {}};
         }
         while (const auto value = cluster_.read_checkpoints()) {
@@ -227,8 +225,9 @@ private:
     /// The first entries of this life, once all earlier ones are known.
     void begin() {
         if (auto head = this->due_head()) { this->bodies_.push_back({*std::move(head)}); }
-        if (replica_.operator_seq() > 1 || commands_.empty()) { return; }
-        this->bodies_.push_back({allot::entry::Operator<Command>{2, commands_}});  // applied once, as any seq
+        if (replica_.operator_seq() > 1 || this->first_commands_.empty()) { return; }
+        this->bodies_.push_back(
+            {allot::entry::Operator<Command>{2, this->first_commands_}});  // applied once, as any seq
     }
 
     // ---- entries in -------------------------------------------------------------------------------------------------
@@ -484,7 +483,6 @@ private:
     }
 
     ClusterOptions own_;
-    std::vector<Command> commands_;  // of --parameters
     Dispatcher composed_;
     Replica replica_;
     std::unique_ptr<Objects> objects_{};

@@ -19,4 +19,8 @@ namespace service {
     return write_whole(path, std::span{reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
 }
 
+/// Makes the folder, and notes to which preset and stake cap it belongs for ever: its log means nothing to others. A
+/// folder of an older release, which noted the preset alone, takes this cap. Throws a sentence if it belongs to others.
+void claim(const std::string& folder, const std::string& preset, const std::string& stake_cap);
+
 }  // namespace service

@@ -24,7 +24,7 @@ class FolderEngine final : public ReplicaEngine<Dispatcher> {
 
 public:
     FolderEngine(const Engine::Options& options, Dispatcher composed)
-        : Base{options}, store_{opened(std::move(composed))} {
+        : Base{options, composed}, store_{opened(std::move(composed))} {
         is_replaying_ = false;
         // Events before the snapshot are not told again.
         const auto first = first_seen_.value_or(number_of({replica().index() + 1, 0}));
@@ -115,14 +115,9 @@ private:
     /// The first entries of a log: the parameters, which are the same for all who read it. A crash may have kept the
     /// first alone.
     void set_up() {
-        auto parameters = allot::ReplicaParameters{};
-        parameters.replicas = 1;
-        parameters.attest_every = 0;
-        parameters.state_every = 0;
-        auto commands = this->first_commands();
-        if (replica().operator_seq() == 0) { append({allot::entry::Parameters{1, parameters}}, this->wall()); }
-        if (commands.empty()) { return; }
-        append({allot::entry::Operator<typename Base::Command>{2, std::move(commands)}}, this->wall());
+        if (replica().operator_seq() == 0) { append({allot::entry::Parameters{1, this->parameters_}}, this->wall()); }
+        if (this->first_commands_.empty()) { return; }
+        append({allot::entry::Operator<typename Base::Command>{2, this->first_commands_}}, this->wall());
     }
 
     void append(typename Base::Proposal proposal, allot::TimePoint now) {

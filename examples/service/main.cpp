@@ -12,11 +12,9 @@
 
 #include <CLI/CLI.hpp>
 #include <sys/resource.h>
-#include <sys/stat.h>
 
 #include "clients.hpp"
 #include "engine.hpp"
-#include "files.hpp"
 #include "front.hpp"
 #include "server.hpp"
 
@@ -76,20 +74,6 @@ auto read_tls(const std::string& ca, const service::TlsFiles& own) -> service::e
     return out;
 }
 #endif
-
-/// The folder belongs to one preset for ever: its log means nothing to another.
-void claim(const std::string& folder, const std::string& preset) {
-    (void)::mkdir(folder.c_str(), 0700);
-    const auto path = folder + "/preset";
-    auto known = std::string{};
-    if (std::ifstream{path} >> known) {
-        if (known == preset) { return; }
-        throw std::runtime_error{folder + ": belongs to the preset " + known + "; use --preset " + known};
-    }
-    if (const auto error = service::write_whole(path, preset + '\n')) {
-        throw std::runtime_error{path + ": " + std::string{message(*error)} + "; the folder above --data must exist"};
-    }
-}
 
 /// Each connection is an open file.
 void raise_file_limit() {
@@ -189,7 +173,6 @@ int main(int argc, char** argv) try {
 
     raise_file_limit();
     std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of its write, as a full disk is
-    claim(options.folder, options.preset);
     const auto engine = preset->open(options);
     auto front = service::Front{*engine, clients};
     auto server = service::Server{*engine, front, at, tls};

@@ -8,6 +8,8 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <sstream>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,6 +30,7 @@
 #include "../metrics/prometheus.hpp"
 #include "beacon.hpp"
 #include "engine.hpp"
+#include "files.hpp"
 #include "permission.hpp"
 #include "shown.hpp"
 
@@ -47,16 +50,17 @@ public:
     void request(const Client& client, const allot::SessionId& session, std::uint64_t seq, std::string_view body,
                  bool is_binary, std::string_view signature, Done done) final {
         auto asked = Request{session, seq, {}, {}};
-        if (const auto problem = read_commands(body, is_binary, asked.commands)) { return done({problem, {}}); }
+        if (const auto problem = read_commands(body, is_binary, replica().parameters().commands_max, asked.commands)) {
+            return done({problem, {}});
+        }
         asked.signature.assign(signature.begin(), signature.end());
         admit({&client, std::move(asked), std::move(done)}, is_alone());
     }
 
     void operate(std::uint64_t seq, std::string_view body, bool is_binary, Done done) final {
         auto commands = std::vector<Command>{};
-        if (const auto problem = read_commands(body, is_binary, commands)) { return done({problem, {}}); }
-        if (commands.size() > replica().parameters().commands_max) {  // the log might not take the entry
-            return done(answer({allot::SessionId::null(), seq, 0, allot::Verdict::too_many_commands, {}}));
+        if (const auto problem = read_commands(body, is_binary, replica().parameters().commands_max, commands)) {
+            return done({problem, {}});
         }
         bodies_.push_back({allot::entry::Operator<Command>{seq, std::move(commands)}, std::move(done)});
     }
@@ -169,8 +173,10 @@ protected:
         Clock::time_point since = Clock::now();
     };
 
-    explicit ReplicaEngine(const Options& options)
-        : options_{options}, log_{options.events_max}, beacon_{options.folder} {
+    /// Takes the folder only once the parameters are known to be good, so that a mended file counts at the next start.
+    ReplicaEngine(const Options& options, const Dispatcher& composed)
+        : options_{options}, log_{options.events_max}, parameters_{first_parameters()},
+          first_commands_{first_commands(composed)}, beacon_{claimed()} {
         auto life = std::uint32_t{0};
         if (RAND_bytes(reinterpret_cast<unsigned char*>(&life), sizeof life) != 1) {
             throw std::runtime_error{"the system gives no random bytes"};
@@ -324,8 +330,12 @@ protected:
         for (const auto& done : given_up) { done({problem, {}}); }
     }
 
-    auto read_commands(std::string_view body, bool is_binary, std::vector<Command>& out, bool may_be_empty = false)
-        -> std::optional<Problem> {
+    /// Reads commands as far as an entry may hold them.
+    static auto read_commands(std::string_view body, bool is_binary, std::size_t commands_max,
+                              std::vector<Command>& out) -> std::optional<Problem> {
+        const auto too_many = [] {
+            return answer({allot::SessionId::null(), 0, 0, allot::Verdict::too_many_commands, {}}).problem;
+        };
         if (is_binary) {
             auto read = allot::decode<std::vector<Command>>(
                 std::span{reinterpret_cast<const std::uint8_t*>(body.data()), body.size()});
@@ -343,26 +353,58 @@ protected:
                 return Problem{400, "malformed", read.error().message()};
             }
             out.push_back(*std::move(read));
+            if (out.size() == commands_max) { return too_many(); }
         }
-        if (out.empty() && !may_be_empty) { return Problem{400, "malformed", "send one command a line, at least one"}; }
+        if (out.empty()) { return Problem{400, "malformed", "send one command a line, at least one"}; }
         return std::nullopt;
     }
-    /// The commands of --parameters, for a new log.
-    auto first_commands() -> std::vector<Command> {
+
+    auto first_parameters() const -> allot::ReplicaParameters {
+        auto parameters = allot::ReplicaParameters{};
+        parameters.replicas = options_.cluster ? options_.cluster->replicas : 1;
+        if (!options_.cluster) { parameters.attest_every = parameters.state_every = 0; }  // no one to compare with
+        return parameters;
+    }
+    /// The commands of --parameters, for a new log, which a dispatcher without records was seen to take.
+    auto first_commands(const Dispatcher& composed) const -> std::vector<Command> {
         auto commands = std::vector<Command>{};
-        if (const auto problem = read_commands(options_.parameters, false, commands, true)) {
+        const auto& text = options_.parameters;
+        if (text.find_first_not_of(" \t\r\n") == std::string::npos) { return commands; }
+        if (text.size() > parameters_bytes_max) {
+            throw std::runtime_error{"--parameters: more than 1 MiB is no entry"};
+        }
+        if (const auto problem = read_commands(text, false, parameters_.commands_max, commands)) {
             throw std::runtime_error{"--parameters: " + problem->detail};
         }
         return commands;
+        auto trial = allot::Replica<Dispatcher>{composed, 0};
+        (void)trial.apply_decoded(1, {0, 1, wall(), allot::entry::Parameters{1, parameters_}});
+        const auto effects = trial.apply_decoded(2, {0, 2, wall(), allot::entry::Operator<Command>{2, commands}});
+        auto line = std::size_t{0};
+        auto rest = std::istringstream{text};
+        for (const auto& error : effects.replies.at(0).answers) {
+            for (auto one = std::string{}; one.find_first_not_of(" \t\r") == std::string::npos; ++line) {
+                std::getline(rest, one);
+            }
+            if (!error) { continue; }
+            throw std::runtime_error{"--parameters: line " + std::to_string(line) +
+                                     " is refused: " + std::string{message(*error)}};
+        }
     }
 
+    auto claimed() const -> const std::string& {
+        claim(options_.folder, options_.preset, allot::to_decimal(options_.stake_cap.units));
+        return options_.folder;
+    }
     Options options_;
     EventLog log_;
     allot::TimePoint began_ = wall();
-    std::vector<Request> batch_{};   // to be appended, as many in one entry as fit
-    std::deque<Proposal> bodies_{};  // to be appended, each as an entry
-    std::vector<Asked> doubtful_{};  // requests that this replica may know too little to judge
-    std::vector<Asked> settling_{};  // of these, those that an entry on its way will settle
+    allot::ReplicaParameters parameters_;  // of a new log
+    std::vector<Command> first_commands_;  // of a new log, behind them
+    std::vector<Request> batch_{};         // to be appended, as many in one entry as fit
+    std::deque<Proposal> bodies_{};        // to be appended, each as an entry
+    std::vector<Asked> doubtful_{};        // requests that this replica may know too little to judge
+    std::vector<Asked> settling_{};        // of these, those that an entry on its way will settle
 
 private:
     struct Waiting {
@@ -373,6 +415,7 @@ private:
     static constexpr auto tick_idle = std::chrono::seconds{1};
     static constexpr auto entry_bytes_max = std::size_t{1} << 20U;  // etcd takes 1.5 MB, a log of files 16 MiB
 
+    static constexpr auto parameters_bytes_max = entry_bytes_max;   // more might fit into no entry
     auto with_place(allot::Json json) -> Answer {
         json["index"] = replica().index();
         json["event"] = log_.next();
