@@ -554,6 +554,20 @@ class Check:
                                    text=True)
         assert open_port.returncode == 1 and "--clients" in open_port.stderr, "open to all without --clients"
 
+    def check_options(self):
+        """A number or an address that is none is refused, and told."""
+        data = ["--data", os.path.join(self.folder, "wrong")]
+        for name, value in (("--events", "0"), ("--events", "-1"), ("--stake-cap", "-1"), ("--stake-cap", "0"),
+                            ("--checkpoint-every", "-1"), ("--listen", "127.0.0.1:x"), ("--listen", "127.0.0.1:"),
+                            ("--listen", "127.0.0.1:80x"), ("--listen", "127.0.0.1:65536"), ("--listen", "127.0.0.1: 8")):
+            assert name in run_wrong(self.program, *data, name, value), (name, value)
+        if "--replicas" in subprocess.run([self.program, "--help"], capture_output=True, text=True, check=True).stdout:
+            etcd = [*data, "--etcd", "127.0.0.1:1", "--cluster", "net"]
+            for name, id, replicas in (("--id", "3", "3"), ("--id", "-1", "3"), ("--replicas", "0", "0"),
+                                       ("--replicas", "0", "17"), ("--replicas", "0", "-1")):
+                assert name in run_wrong(self.program, *etcd, "--id", id, "--replicas", replicas), (id, replicas)
+        assert not os.path.exists(data[1]), "a start that fails takes no folder"
+
     def check_stake_cap(self):
         """A folder keeps its stake cap with its preset, and refuses another one; one of an older release takes it."""
         data = os.path.join(self.folder, "cap")

@@ -1,5 +1,6 @@
 // allotd: a network in a folder, served over HTTP. README.md tells how to use it.
 #include <algorithm>
+#include <charconv>
 #include <csignal>
 #include <exception>
 #include <fstream>
@@ -33,9 +34,13 @@ auto endpoint_of(const std::string& text) -> boost::asio::ip::tcp::endpoint {
     if (address.size() > 2 && address.front() == '[') { address = address.substr(1, address.size() - 2); }
     auto error = boost::system::error_code{};
     const auto ip = boost::asio::ip::make_address(address, error);
-    const auto port = std::strtoul(text.c_str() + colon + 1, nullptr, 10);
-    if (error || port > 65'535) { throw std::runtime_error{"--listen: ADDR:PORT is expected, such as 127.0.0.1:8321"}; }
-    return {ip, static_cast<std::uint16_t>(port)};
+    auto port = std::uint16_t{0};
+    const auto* const end = text.data() + text.size();
+    const auto read = std::from_chars(text.data() + colon + 1, end, port);
+    if (error || read.ec != std::errc{} || read.ptr != end) {
+        throw std::runtime_error{"--listen: ADDR:PORT is expected, such as 127.0.0.1:8321"};
+    }
+    return {ip, port};
 }
 
 #ifdef ALLOT_SERVICE_ETCD
@@ -95,6 +100,9 @@ int main(int argc, char** argv) try {
     auto tls = service::TlsFiles{};
     auto shows_routes = false;
     auto app = CLI::App{"Decides which GPU node runs which task, and keeps it in a folder or, with replicas, in etcd."};
+    const auto not_negative = [](const std::string& text) {  // else it would be read as a number near 2^64
+        return text.starts_with('-') ? std::string{"expected a whole number from 0"} : std::string{};
+    };
     app.add_option("--data", options.folder, "Folder of the log and the snapshots");
 #ifdef ALLOT_SERVICE_ETCD
     auto cluster = service::ClusterOptions{};
@@ -106,8 +114,10 @@ int main(int argc, char** argv) try {
     app.add_option("--etcd-certificate", etcd_tls.certificate, "This replica's chain of certificates, for etcd");
     app.add_option("--etcd-key", etcd_tls.key, "Private key of that certificate");
     app.add_option("--cluster", cluster.name, "Name of the cluster, the same for all its replicas");
-    app.add_option("--id", cluster.id, "Number of this replica, from 0");
-    app.add_option("--replicas", cluster.replicas, "Number of replicas")->capture_default_str();
+    app.add_option("--id", cluster.id, "Number of this replica, from 0")->check(not_negative);
+    app.add_option("--replicas", cluster.replicas, "Number of replicas")
+        ->check(CLI::Range(std::uint32_t{1}, allot::ReplicaParameters{}.leaders_max))
+        ->capture_default_str();
     app.add_option("--checkpoints", cluster.checkpoints, "Folder of checkpoints that all replicas share");
 #endif
     app.add_option("--listen", listen, "Address and port")->capture_default_str();
@@ -125,10 +135,16 @@ int main(int argc, char** argv) try {
     app.add_option("--parameters", parameters_path, "JSON Lines of Configure commands, the operator's first");
     app.add_option("--clients", clients_path, "JSON Lines of clients; without it the port is open to this machine");
     app.add_option("--stake-cap", stake_cap, "Of the preset hardened: stake of a large honest node")
+        ->check(not_negative)
+        ->check(CLI::Range(std::uint64_t{1}, ~std::uint64_t{0}))
         ->capture_default_str();
     app.add_option("--checkpoint-every", options.checkpoint_every,
-                   "Entries between snapshots; 200,000 by default, and 20,000 with --etcd; 0: none");
-    app.add_option("--events", options.events_max, "Number of events kept for readers")->capture_default_str();
+                   "Entries between snapshots; 200,000 by default, and 20,000 with --etcd; 0: none")
+        ->check(not_negative);
+    app.add_option("--events", options.events_max, "Number of events kept for readers")
+        ->check(not_negative)
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 32U))
+        ->capture_default_str();
     app.add_flag("--routes", shows_routes, "Prints all routes and ends");
     app.set_version_flag("--version", std::string{service::release()}, "Prints the release and ends");
     CLI11_PARSE(app, argc, argv);
@@ -148,6 +164,7 @@ int main(int argc, char** argv) try {
         if (cluster.name.empty() || app.count("--id") == 0) {
             throw std::runtime_error{"--etcd: needs --cluster and --id"};
         }
+        if (cluster.id >= cluster.replicas) { throw std::runtime_error{"--id: a number below --replicas is expected"}; }
         if (app.count("--checkpoint-every") == 0) { options.checkpoint_every = 20'000; }
         options.cluster = std::move(cluster);
     } else if (!cluster.name.empty()) {
