@@ -601,6 +601,30 @@ class Check:
         assert Client(service.url).get("/v1/status")["operator_seq"] == 2
         service.stop()
 
+    def check_failed_log(self):
+        """A log that fails is told to all for a second, in which nothing is read that may be lost."""
+        service = Service(self.program, os.path.join(self.folder, "failed")).start()
+        pid, sockets = service.process.pid, []
+        try:
+            client = Client(service.url, patience_s=0)
+            all_accepted(client.send(join("n1")))
+            limit = len(os.listdir(f"/proc/{pid}/fd")) + 5
+            resource.prlimit(pid, resource.RLIMIT_NOFILE, (limit, limit))
+            for _ in range(20):  # the last ones wait until files are closed
+                sockets.append(socket.create_connection(("127.0.0.1", service.port)))
+            time.sleep(0.3)
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, (1, 1))
+            refused(503, "log_failed", client.send, submit("t1"))
+            begun = time.monotonic()
+            refused(503, "log_failed", client.get, "/v1/tasks/t1")
+            assert service.process.wait(10) == 1
+            assert 0.7 < time.monotonic() - begun < 3, time.monotonic() - begun
+        finally:
+            for s in sockets:
+                s.close()
+            if service.process.poll() is None:
+                service.stop(signal.SIGKILL)
+
     def check_first_files(self):
         """A first start that fails or is killed leaves nothing that the next one stumbles over."""
         data, parameters = os.path.join(self.folder, "first"), os.path.join(self.folder, "parameters.jsonl")

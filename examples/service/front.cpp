@@ -188,7 +188,10 @@ void Front::handle(const HttpRequest& request, std::int64_t now_ms, Respond resp
             return respond(problem({429, "rate", "too many requests of this client; slow down", wait_s}));
         }
     }
-    if (!route->is_public && engine_.is_behind() && engine_.fault().empty()) {
+    if (const auto fault = engine_.fault(); !route->is_public && !fault.empty()) {
+        return respond(problem({503, "log_failed", fault, 5}));
+    }
+    if (!route->is_public && engine_.is_behind()) {
         return respond(problem({503, "catching_up", "this replica reads the log; ask another one, or later", 1}));
     }
     auto call = Call{request, *route, {}, {}, *client};

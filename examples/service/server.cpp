@@ -351,8 +351,10 @@ void Server::accept() {
     acceptor_.async_accept([this](error_code error, tcp::socket socket) {
         if (is_stopping_) { return; }
         if (error) {  // such as too many open files: wait for some to be closed
-            retry_.expires_after(100ms);
-            return retry_.async_wait([this](error_code) { accept(); });
+            accept_again_.expires_after(100ms);
+            return accept_again_.async_wait([this](error_code ended) {
+                if (!ended) { accept(); }
+            });
         }
         if (connections_ < limits_.connections_max) {
             // A stream whose client is gone without a word ends within two minutes.
@@ -373,7 +375,7 @@ void Server::schedule_tick() {
     ticker_.async_wait([this](error_code error) {
         if (error) { return; }
         engine_.tick(log_now());
-        schedule_turn();
+        turn();  // at once: nobody may read what a tick did before it is on the device
         schedule_tick();
     });
 }
@@ -388,8 +390,10 @@ void Server::turn() {
     if (!engine_.has_work() || has_failed_) { return; }
     if (engine_.turn(log_now())) { return schedule_turn(); }
     has_failed_ = true;
-    retry_.expires_after(1s);  // so that the answers get out
-    retry_.async_wait([this](error_code) { io_.stop(); });
+    last_answers_.expires_after(1s);  // so that they get out
+    last_answers_.async_wait([this](error_code ended) {
+        if (!ended) { io_.stop(); }
+    });
 }
 
 }  // namespace service

@@ -72,7 +72,8 @@ private:
     boost::asio::io_context io_{1};
     boost::asio::ip::tcp::acceptor acceptor_;
     boost::asio::steady_timer ticker_{io_};
-    boost::asio::steady_timer retry_{io_};
+    boost::asio::steady_timer accept_again_{io_};
+    boost::asio::steady_timer last_answers_{io_};
     boost::asio::signal_set signals_{io_};
 };
 
