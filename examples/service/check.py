@@ -283,6 +283,23 @@ class Check:
         assert client.get("/v1/status")["sessions"] == before
         assert client.send({"command": "Pause", "node": "nobody"})["results"][0]["error"] == "node_unknown"
 
+    def check_bulk(self):
+        """A binary list is not read if it tells too many commands, and costs a token for each that it tells."""
+        client = self.client("bulk", 0)
+        client.open()
+        match = bytes([18])  # the number of that command
+        send = lambda count, told: client.call("POST", "/v1/requests", b"\x01" + told.to_bytes(4, "little") + match * count,
+                                               client.session, str(client.seq + 1), "application/x-allot")
+        time.sleep(0.2)
+        before = self.memory("VmHWM")
+        refused(413, "too_many_commands", send, (1 << 20) - 5, (1 << 20) - 5)
+        assert self.memory("VmHWM") - before < 40000, f"{self.memory('VmHWM') - before} kB"
+        refused(429, "rate", client.get, "/v1/tasks/t1")
+        client = self.client("many", 0)
+        client.open()
+        refused(403, "foreign", send, 300, 300)
+        refused(429, "rate", send, 300, 300)
+
     def check_big_turn(self):
         """Requests that come together and fit into no entry are applied all the same, and in more than one entry."""
         sockets = []

@@ -29,6 +29,15 @@ struct Answer {
 };
 using Done = std::function<void(const Answer&)>;
 
+/// The number of commands that a binary body tells before them; 0 if it is too short.
+[[nodiscard]] inline auto commands_told(std::string_view body) -> std::uint32_t {
+    auto count = std::uint32_t{0};
+    for (auto at = body.size() < 5 ? std::size_t{0} : std::size_t{4}; at > 0; --at) {
+        count = count << 8U | static_cast<std::uint8_t>(body[at]);
+    }
+    return count;
+}
+
 /// One page of a list. `next` is the cursor of the page after it.
 struct Page {
     allot::Json items = allot::Json::array();

@@ -116,6 +116,8 @@ struct Front::Call {
 
 auto routes() -> const std::vector<Route>& {
     static const auto all = std::vector<Route>{
+auto is_binary(const HttpRequest& request) -> bool { return request.content_type == "application/x-allot"; }
+
         {"POST", "/v1/sessions", false, 5},
         {"POST", "/v1/requests", false, 1},
         {"GET", "/v1/nodes", false, 5},
@@ -181,9 +183,11 @@ void Front::handle(const HttpRequest& request, std::int64_t now_ms, Respond resp
                                         request.seq, request.body, request.signature},
                                        now_ms, why);
         if (client == nullptr) { return respond(problem(why)); }
-        // A command costs a token; a binary one has some 90 bytes.
-        const auto lines = std::count(request.body.begin(), request.body.end(), '\n');
-        const auto commands = std::max(static_cast<std::size_t>(lines), request.body.size() / 256);
+        // A command costs a token, and so do 256 bytes. A binary list that tells a false number is not read.
+        const auto told = is_binary(request)
+                              ? std::min<std::size_t>(commands_told(request.body), request.body.size())
+                              : static_cast<std::size_t>(std::count(request.body.begin(), request.body.end(), '\n'));
+        const auto commands = std::max(told, request.body.size() / 256);
         if (const auto wait_s = client->take(route->cost + static_cast<std::uint32_t>(commands), now_ms)) {
             return respond(problem({429, "rate", "too many requests of this client; slow down", wait_s}));
         }
@@ -281,12 +285,10 @@ void Front::dispatch(const Call& call, const Respond& respond) {
 void Front::post(const Call& call, const Respond& respond) {
     const auto& request = call.request;
     const auto done = [respond](const Answer& answer) { respond(of(answer)); };
-    if (!engine_.fault().empty()) { return respond(problem({503, "log_failed", engine_.fault(), 5})); }
-    const auto is_binary = request.content_type == "application/x-allot";
     const auto is_json = request.content_type.empty() || request.content_type.starts_with("application/json") ||
                          request.content_type.starts_with("application/jsonl");
     const auto is_request = call.route.path == "/v1/requests";
-    if (is_request && !is_binary && !is_json) {
+    if (is_request && !is_binary(request) && !is_json) {
         return respond(
             problem({415, "content_type", "send application/json, one command a line, or application/x-allot"}));
     }
@@ -299,14 +301,14 @@ void Front::post(const Call& call, const Respond& respond) {
         if (!call.client.is_operator()) {
             return respond(problem({403, "operators_only", "only a client with the role op may do this"}));
         }
-        return engine_.operate(*seq, request.body, is_binary, done);
+        return engine_.operate(*seq, request.body, is_binary(request), done);
     }
     const auto session = allot::SessionId::from_hex(request.session);
     if (!session || session->is_null()) {
         return respond(problem({400, "session", "Allot-Session is 64 hex digits, drawn at random by the client"}));
     }
     if (!is_request) { return engine_.open_session(call.client, *session, done); }
-    engine_.request(call.client, *session, *seq, request.body, is_binary, request.signature, done);
+    engine_.request(call.client, *session, *seq, request.body, is_binary(request), request.signature, done);
 }
 
 namespace {

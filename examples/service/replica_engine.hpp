@@ -337,6 +337,7 @@ protected:
             return answer({allot::SessionId::null(), 0, 0, allot::Verdict::too_many_commands, {}}).problem;
         };
         if (is_binary) {
+            if (commands_told(body) > commands_max) { return too_many(); }  // each takes 320 bytes once it is read
             auto read = allot::decode<std::vector<Command>>(
                 std::span{reinterpret_cast<const std::uint8_t*>(body.data()), body.size()});
             if (!read) { return Problem{400, "malformed", "the body is not `encode` of a list of commands"}; }
@@ -352,8 +353,8 @@ protected:
                 read.error().line = line;
                 return Problem{400, "malformed", read.error().message()};
             }
-            out.push_back(*std::move(read));
             if (out.size() == commands_max) { return too_many(); }
+            out.push_back(*std::move(read));
         }
         if (out.empty()) { return Problem{400, "malformed", "send one command a line, at least one"}; }
         return std::nullopt;
@@ -376,7 +377,6 @@ protected:
         if (const auto problem = read_commands(text, false, parameters_.commands_max, commands)) {
             throw std::runtime_error{"--parameters: " + problem->detail};
         }
-        return commands;
         auto trial = allot::Replica<Dispatcher>{composed, 0};
         (void)trial.apply_decoded(1, {0, 1, wall(), allot::entry::Parameters{1, parameters_}});
         const auto effects = trial.apply_decoded(2, {0, 2, wall(), allot::entry::Operator<Command>{2, commands}});
@@ -390,12 +390,13 @@ protected:
             throw std::runtime_error{"--parameters: line " + std::to_string(line) +
                                      " is refused: " + std::string{message(*error)}};
         }
+        return commands;
     }
-
     auto claimed() const -> const std::string& {
         claim(options_.folder, options_.preset, allot::to_decimal(options_.stake_cap.units));
         return options_.folder;
     }
+
     Options options_;
     EventLog log_;
     allot::TimePoint began_ = wall();
@@ -414,8 +415,8 @@ private:
 
     static constexpr auto tick_idle = std::chrono::seconds{1};
     static constexpr auto entry_bytes_max = std::size_t{1} << 20U;  // etcd takes 1.5 MB, a log of files 16 MiB
-
     static constexpr auto parameters_bytes_max = entry_bytes_max;   // more might fit into no entry
+
     auto with_place(allot::Json json) -> Answer {
         json["index"] = replica().index();
         json["event"] = log_.next();
