@@ -394,6 +394,43 @@ class Check:
             assert 0 < read < len(told) / 2, f"{read} bytes of {len(told)}"
         return f"closed after {read} bytes of {len(told)}"
 
+    def check_streams_max(self):
+        """A node's or an owner's client has 16 streams at most; one that ends makes room."""
+        open_ones = [self.stream("/v1/owners/o1/events", "o1") for _ in range(16)]
+        assert all(b" 200 " in s.recv(20) for s in open_ones)
+        with self.stream("/v1/owners/o1/events", "o1") as more:
+            assert b"problem:streams" in more.recv(4096)
+        open_ones.pop().close()
+
+        def is_open():
+            with self.stream("/v1/owners/o1/events", "o1") as more:
+                return b" 200 " in more.recv(20)
+
+        until(is_open)
+        for s in open_ones:
+            s.close()
+
+    def check_unread_budget(self):
+        """Many streams that do not read share a budget, and the texts of their events; a stream that reads is told all."""
+        client, path = self.client("ops"), "/v1/nodes/u2/events"
+        all_accepted(client.send(join("u2")))
+        before, most, told = self.memory("VmRSS"), 0, b""
+        unread = [self.stream(path, SO_RCVBUF=4096) for _ in range(250)]
+        with self.stream(path) as good:
+            assert all(s.recv(20) for s in [*unread, good])  # all are open
+            for turn in range(1, 8):
+                all_accepted(client.send(*[{"command": name, "node": "u2"} for name in ("Pause", "Resume")] * 500))
+                while told.count(b"\ndata: ") < 1000 * turn:
+                    part = good.recv(1 << 20)
+                    assert part, "the stream that reads was closed"
+                    told += part
+                most = max(most, self.memory("VmRSS"))
+        grown = most - before
+        for s in unread:
+            s.close()
+        assert grown < 60000, f"{grown} kB"
+        return f"{len(unread)} streams took {grown // 1000} MB"
+
     def check_reading(self):
         """Large bodies that are being read share a budget; beyond it they are refused, and small requests are not."""
         port, body = self.service.port, 1 << 20

@@ -2,7 +2,15 @@
 
 #include <algorithm>
 
+#include <allot/json.hpp>
+
 namespace service {
+
+auto sse_text(const LoggedEvent& event) -> std::string {
+    auto json = allot::json_of(event.event);
+    json["id"] = event.id;
+    return "id: " + std::to_string(event.id) + "\ndata: " + allot::json_text(json) + "\n\n";
+}
 
 void EventLog::add(allot::EffectId id, const allot::Event& event) {
     const auto to = allot::recipients(event);
@@ -15,8 +23,12 @@ void EventLog::add(allot::EffectId id, const allot::Event& event) {
         kept_.pop_front();
     }
     const auto& logged = kept_.back();
+    auto text = SharedText{};
     const auto tell = [&](const std::set<EventListener*>& listeners) {
-        for (auto* listener : listeners) { listener->hear(logged); }
+        for (auto* listener : listeners) {
+            if (!text) { text = std::make_shared<const std::string>(sse_text(logged)); }
+            listener->hear(logged.id, text);
+        }
     };
     tell(all_);
     if (is_for_all) {

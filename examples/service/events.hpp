@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -21,6 +22,11 @@ struct LoggedEvent {
     allot::Event event;
     allot::Recipients to{};
 };
+
+/// A text that all who send it share.
+using SharedText = std::shared_ptr<const std::string>;
+/// An event as a stream sends it.
+[[nodiscard]] auto sse_text(const LoggedEvent& event) -> std::string;
 
 /// The id of an event as one number, which grows.
 [[nodiscard]] constexpr auto number_of(allot::EffectId id) noexcept -> std::uint64_t {
@@ -42,7 +48,8 @@ struct EventFilter {
 class EventListener {
 public:
     virtual ~EventListener() = default;
-    virtual void hear(const LoggedEvent& event) = 0;
+    /// `text` is that of `sse_text`, made once for all who listen.
+    virtual void hear(std::uint64_t id, const SharedText& text) = 0;
     /// Events were passed over: read the state again.
     virtual void cut() = 0;
 };

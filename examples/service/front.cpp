@@ -17,7 +17,8 @@ namespace {
 
 constexpr auto limit_default = std::uint64_t{50};
 constexpr auto limit_max = std::uint64_t{500};
-constexpr auto streams_max = std::uint32_t{12'000};
+constexpr auto streams_max = std::uint32_t{16};  // of a node's or an owner's client
+constexpr auto operator_streams_max = std::uint32_t{12'000};
 constexpr auto backlog_max = std::size_t{1} << 18U;
 const auto bad_id = Problem{400, "id", "an id is a number, 1 to 32 bytes of text, or 64 hex digits"};
 
@@ -115,9 +116,9 @@ struct Front::Call {
 };
 
 auto routes() -> const std::vector<Route>& {
-    static const auto all = std::vector<Route>{
 auto is_binary(const HttpRequest& request) -> bool { return request.content_type == "application/x-allot"; }
 
+    static const auto all = std::vector<Route>{
         {"POST", "/v1/sessions", false, 5},
         {"POST", "/v1/requests", false, 1},
         {"GET", "/v1/nodes", false, 5},
@@ -137,12 +138,6 @@ auto is_binary(const HttpRequest& request) -> bool { return request.content_type
         {"GET", "/", true, 0},
     };
     return all;
-}
-
-auto sse_text(const LoggedEvent& event) -> std::string {
-    auto json = allot::json_of(event.event);
-    json["id"] = event.id;
-    return "id: " + std::to_string(event.id) + "\ndata: " + allot::json_text(json) + "\n\n";
 }
 
 auto Front::problem(const Problem& problem) -> HttpResponse {
@@ -368,7 +363,7 @@ auto Front::events(const Call& call) -> HttpResponse {
 
 auto Front::stream(const Call& call, EventFilter filter) -> HttpResponse {
     if (!is_own(call.client, filter)) { return problem(not_own); }
-    if (call.client.streams >= streams_max) {
+    if (call.client.streams >= (call.client.is_operator() ? operator_streams_max : streams_max)) {
         return problem({429, "streams", "this client has too many streams open; close some", 10});
     }
     const auto& log = engine_.events();

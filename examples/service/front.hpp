@@ -56,9 +56,6 @@ struct Route {
 };
 [[nodiscard]] auto routes() -> const std::vector<Route>&;
 
-/// An event as a stream sends it.
-[[nodiscard]] auto sse_text(const LoggedEvent& event) -> std::string;
-
 /// Turns requests into calls of the engine, and its answers into JSON.
 class Front {
 public:

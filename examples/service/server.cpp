@@ -1,11 +1,13 @@
 #include "server.hpp"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <csignal>
 #include <optional>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/ssl/stream_base.hpp>
@@ -73,6 +75,7 @@ public:
     auto operator=(const Connection&) -> Connection& = delete;
     ~Connection() override {
         forget_read();
+        forget_unsent(unsent_bytes_);
         --server_.connections_;
     }
 
@@ -88,9 +91,8 @@ public:
         }
     }
 
-    void hear(const LoggedEvent& event) override {
-        if (is_closed_ || event.id < next_) { return; }
-        send(sse_text(event));
+    void hear(std::uint64_t id, const SharedText& text) override {
+        if (!is_closed_ && id >= next_) { send(text); }
     }
     void cut() override { close_soon(); }
 
@@ -229,9 +231,10 @@ private:
         set_options(transport().socket(), asio::socket_base::send_buffer_size{stream_buffer_bytes});
         self_ = this->shared_from_this();  // until the stream is closed
         server_.engine_.events().listen(filter_, *this);
-        send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n"
-             "Connection: close\r\nX-Accel-Buffering: no\r\n\r\n" +
-             std::move(start.backlog));
+        send(std::make_shared<const std::string>(
+            "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n"
+            "Connection: close\r\nX-Accel-Buffering: no\r\n\r\n" +
+            std::move(start.backlog)));
         transport().expires_never();
         watch_end();
     }
@@ -245,11 +248,18 @@ private:
                                     self->watch_end();
                                 });
     }
-    void send(std::string text) {
-        if (unsent_.size() + text.size() > server_.limits_.stream_bytes_max * 2) {  // it does not read
+    void send(SharedText text) {
+        const auto& limits = server_.limits_;
+        unsent_bytes_ += text->size();
+        server_.unsent_bytes_ += text->size();
+        unsent_.push_back(std::move(text));
+        const auto share =
+            std::max<std::size_t>(limits.small_bytes_max, limits.unsent_bytes_max / server_.connections_);
+        const auto is_too_much = unsent_bytes_ > share && server_.unsent_bytes_ > limits.unsent_bytes_max;
+        if (unsent_bytes_ > limits.stream_bytes_max || is_too_much) {  // it does not read
+            for (const auto& waiting : std::exchange(unsent_, {})) { forget_unsent(waiting->size()); }
             return close_soon();
         }
-        unsent_ += text;
         if (sending_.empty()) {
             // Not at once: one write for all events of a turn.
             if (!std::exchange(is_flush_posted_, true)) {
@@ -261,13 +271,19 @@ private:
         is_flush_posted_ = false;
         if (is_closed_ || unsent_.empty() || !sending_.empty()) { return; }
         sending_.swap(unsent_);
+        auto buffers = std::vector<asio::const_buffer>{};
+        for (const auto& text : sending_) { buffers.push_back(asio::buffer(*text)); }
         transport().expires_after(write_time_max);
-        asio::async_write(stream_, asio::buffer(sending_),
-                          [self = this->shared_from_this()](error_code error, std::size_t) {
-                              self->sending_ = {};
-                              if (error) { return self->close(); }
-                              self->flush();
-                          });
+        asio::async_write(stream_, buffers, [self = this->shared_from_this()](error_code error, std::size_t) {
+            for (const auto& text : self->sending_) { self->forget_unsent(text->size()); }
+            self->sending_ = {};
+            if (error) { return self->close(); }
+            self->flush();
+        });
+    }
+    void forget_unsent(std::size_t bytes) {
+        unsent_bytes_ -= bytes;
+        server_.unsent_bytes_ -= bytes;
     }
 
     void close_soon() {
@@ -299,9 +315,10 @@ private:
     EventFilter filter_{};
     std::uint64_t next_ = 0;  // smaller ids were sent before, perhaps by another replica
     std::shared_ptr<Connection> self_{};
-    std::string unsent_{};
-    std::string sending_{};
-    std::uint64_t reading_ = 0;  // bytes of the request that is being read
+    std::vector<SharedText> unsent_{};
+    std::vector<SharedText> sending_{};
+    std::size_t unsent_bytes_ = 0;  // of both
+    std::uint64_t reading_ = 0;     // bytes of the request that is being read
     std::array<char, 128> ignored_{};
     unsigned ignored_count_ = 0;
 };

@@ -22,9 +22,10 @@ struct ServerLimits {
     std::uint32_t header_bytes_max = 8'192;
     std::uint64_t body_bytes_max = std::uint64_t{1} << 20U;
     std::uint32_t connections_max = 16'384;
-    std::size_t stream_bytes_max = std::size_t{1} << 18U;        ///< Unsent bytes of a stream; beyond, it is closed.
+    std::size_t stream_bytes_max = std::size_t{1} << 19U;   ///< Unsent bytes of a stream; beyond, it is closed.
+    std::size_t unsent_bytes_max = std::size_t{64} << 20U;  ///< Of all streams; beyond, one above its share is closed.
     std::uint64_t reading_bytes_max = std::uint64_t{64} << 20U;  ///< Of all requests that are being read.
-    std::uint64_t small_bytes_max = std::uint64_t{1} << 14U;     ///< A request of this size is read all the same.
+    std::uint64_t small_bytes_max = std::uint64_t{1} << 14U;     ///< So much of a request or stream fits all the same.
 };
 
 /// Files in PEM form; without a certificate the service speaks in the clear.
@@ -64,6 +65,7 @@ private:
     ServerLimits limits_;
     std::uint32_t connections_ = 0;
     std::uint64_t reading_bytes_ = 0;
+    std::size_t unsent_bytes_ = 0;
     bool is_turn_scheduled_ = false;
     std::atomic<bool> is_woken_ = false;
     bool is_stopping_ = false;
