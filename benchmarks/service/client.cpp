@@ -92,7 +92,7 @@ auto Client::ask(std::string_view method, const std::string& path, std::string_v
     request.method_string({method.data(), method.size()});
     request.target(path);
     request.version(11);
-    request.set(http::field::host, "service");
+    request.set(http::field::host, "localhost");
     request.set(http::field::content_type, {content_type.data(), content_type.size()});
     const auto& session = seq.empty() ? seq : session_;
     if (!seq.empty()) {

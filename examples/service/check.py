@@ -655,6 +655,24 @@ class Check:
         assert Client(service.url).get("/v1/status")["operator_seq"] == 2
         service.stop()
 
+    def check_rebinding(self):
+        """Without clients it answers to names of this machine alone, and to no page of another site."""
+        service = Service(self.program, os.path.join(self.folder, "open")).start()
+        port = service.port
+        try:
+            for host, origin, status in (
+                    ("localhost", "", 200), (f"127.0.0.1:{port}", f"http://127.0.0.1:{port}", 200), ("[::1]", "", 200),
+                    (f"[::1]:{port}", "", 200), (f"evil.example:{port}", "", 403), ("", "", 403),
+                    ("127.0.0.1.evil.example", "", 403), ("10.0.0.1", "", 403), ("localhost.", "", 403),
+                    (f"127.0.0.1:{port}", "http://evil.example", 403), (f"localhost:{port}", "null", 403)):
+                for path in ("/v1/status", "/v1/nodes"):
+                    sent = f"GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n"
+                    sent += f"Origin: {origin}\r\n" if origin else ""
+                    answer = raw(port, sent.encode() + b"\r\n")
+                    assert answer.startswith(b"HTTP/1.1 %d " % status), (host, origin, answer[:200])
+        finally:
+            service.stop()
+
     def check_failed_log(self):
         """A log that fails is told to all for a second, in which nothing is read that may be lost."""
         service = Service(self.program, os.path.join(self.folder, "failed")).start()

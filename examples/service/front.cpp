@@ -6,6 +6,8 @@
 #include <map>
 #include <utility>
 
+#include <boost/asio/ip/address.hpp>
+
 #include <allot/core/u128.hpp>
 #include <allot/json.hpp>
 
@@ -55,6 +57,19 @@ auto number_from(std::string_view text) -> std::optional<std::uint64_t> {
     const auto* const end = text.data() + text.size();
     const auto read = std::from_chars(text.data(), end, number);
     return read.ec == std::errc{} && read.ptr == end && !text.empty() ? std::optional{number} : std::nullopt;
+/// True if the request names this machine, and no page of another site sent it: a name that an attacker made lead here
+/// must not make a browser the operator.
+auto is_local(const HttpRequest& request) -> bool {
+    auto host = std::string_view{request.host};
+    if (!host.ends_with(']')) { host = host.substr(0, host.rfind(':')); }
+    if (host.starts_with('[') && host.ends_with(']')) { host = host.substr(1, host.size() - 2); }
+    auto error = boost::system::error_code{};
+    const auto address = boost::asio::ip::make_address(host, error);
+    const auto is_here = host == "localhost" || (!error && address.is_loopback());
+    return is_here && (request.origin.empty() || request.origin == "http://" + request.host ||
+                       request.origin == "https://" + request.host);
+}
+
 }
 
 auto state_from(std::string_view text) -> std::optional<allot::TaskState> {
@@ -101,6 +116,8 @@ auto of(const Answer& answer) -> HttpResponse {
 }
 
 }  // namespace
+auto is_binary(const HttpRequest& request) -> bool { return request.content_type == "application/x-allot"; }
+
 
 struct Front::Call {
     const HttpRequest& request;
@@ -116,8 +133,6 @@ struct Front::Call {
 };
 
 auto routes() -> const std::vector<Route>& {
-auto is_binary(const HttpRequest& request) -> bool { return request.content_type == "application/x-allot"; }
-
     static const auto all = std::vector<Route>{
         {"POST", "/v1/sessions", false, 5},
         {"POST", "/v1/requests", false, 1},
@@ -175,6 +190,11 @@ void Front::handle(const HttpRequest& request, std::int64_t now_ms, Respond resp
     if (!route->is_public) {
         auto why = Problem{};
         client = clients_.authenticate({request.method, request.target, request.client, request.time, request.session,
+    if (clients_.is_open() && !is_local(request)) {
+        return respond(problem({403, "host",
+                                "without --clients the service answers to localhost, 127.0.0.1 and [::1] alone, and to "
+                                "no page of another site"}));
+    }
                                         request.seq, request.body, request.signature},
                                        now_ms, why);
         if (client == nullptr) { return respond(problem(why)); }

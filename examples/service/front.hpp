@@ -27,6 +27,8 @@ struct HttpRequest {
     std::string session{};    ///< Allot-Session.
     std::string seq{};        ///< Allot-Seq.
     std::string last_id{};    ///< Last-Event-ID.
+    std::string host{};       ///< Host.
+    std::string origin{};     ///< Origin, which browsers send.
 };
 
 /// A stream that the server is to open: the events so far, then those to come.

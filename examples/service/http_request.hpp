@@ -22,7 +22,9 @@ inline auto request_of(boost::beast::http::request<boost::beast::http::string_bo
             field("Allot-Signature"),
             field("Allot-Session"),
             field("Allot-Seq"),
-            field("Last-Event-ID")};
+            field("Last-Event-ID"),
+            field("Host"),
+            field("Origin")};
 }
 
 }  // namespace service

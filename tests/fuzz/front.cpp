@@ -110,10 +110,10 @@ auto seeds() -> std::vector<fuzz::Bytes> {
     for (const auto& route : service::routes()) {
         auto path = std::string{route.path};
         if (const auto id = path.find("{id}"); id != std::string::npos) { path.replace(id, 4, "n%37"); }
-        auto text =
-            std::string{route.method} + ' ' + path + "?cursor=0&limit=7&start=1&node=n7&owner=o1 HTTP/1.1\r\n" +
-            "Host: a\r\nAllot-Client: n7\r\nAllot-Time: 1800000000000\r\nAllot-Signature: " + std::string(64, 'a') +
-            "\r\nAllot-Session: " + std::string(64, 'b') + "\r\nAllot-Seq: 4\r\nLast-Event-ID: 9\r\n";
+        auto text = std::string{route.method} + ' ' + path + "?cursor=0&limit=7&start=1&node=n7&owner=o1 HTTP/1.1\r\n" +
+                    "Host: localhost\r\nAllot-Client: n7\r\nAllot-Time: 1800000000000\r\nAllot-Signature: " +
+                    std::string(64, 'a') + "\r\nAllot-Session: " + std::string(64, 'b') +
+                    "\r\nAllot-Seq: 4\r\nLast-Event-ID: 9\r\n";
         const auto body = std::string{R"({"command": "Match"})"} + "\n";
         if (route.method == "POST") { text += "Content-Length: " + std::to_string(body.size()) + "\r\n"; }
         text += "\r\n" + (route.method == "POST" ? body : std::string{});
