@@ -673,6 +673,18 @@ class Check:
         finally:
             service.stop()
 
+    def check_digits(self):
+        """An id that is text of digits stands in quotes, as in JSON."""
+        client = self.client("ops")
+        start = client.get("/v1/status")["events"]["next"]
+        all_accepted(client.send(join("42", 7), join(42, 8)))
+        assert [client.get(f"/v1/nodes/{id}")["stake"] for id in ("%2242%22", "42")] == ["7", "8"]
+        refused(400, "id", client.get, "/v1/nodes/%22" + "x" * 33 + "%22")
+        for id, node in (("%2242%22", "42"), ("42", 42)):
+            events = client.get(f"/v1/events?start={start}&node={id}")["items"]
+            assert {e["node"] for e in events if e["event"] == "NodeJoined"} == {node}, events
+        all_accepted(client.send({"command": "Leave", "node": "42"}, {"command": "Leave", "node": 42}))
+
     def check_failed_log(self):
         """A log that fails is told to all for a second, in which nothing is read that may be lost."""
         service = Service(self.program, os.path.join(self.folder, "failed")).start()

@@ -41,9 +41,14 @@ auto percent_decoded(std::string_view text) -> std::optional<std::string> {
     return out;
 }
 
-/// An id as in JSON: a whole number, 1 to 32 bytes of text, or 64 hex digits.
+/// An id as in JSON: a whole number, 1 to 32 bytes of text, or 64 hex digits. Text may stand in quotes, as in JSON, so
+/// that "42" is no number.
 template <class Id>
 auto id_from(std::string_view text) -> std::optional<Id> {
+    if (text.size() > 2 && text.front() == '"' && text.back() == '"') {
+        const auto id = Id{text.substr(1, text.size() - 2)};
+        return id.is_null() ? std::nullopt : std::optional{id};
+    }
     if (const auto number = allot::parse_decimal(text); number && *number <= allot::u128{~std::uint64_t{0}}) {
         return Id{number->low()};
     }
@@ -52,11 +57,6 @@ auto id_from(std::string_view text) -> std::optional<Id> {
     return id.is_null() ? std::nullopt : std::optional{id};
 }
 
-auto number_from(std::string_view text) -> std::optional<std::uint64_t> {
-    auto number = std::uint64_t{0};
-    const auto* const end = text.data() + text.size();
-    const auto read = std::from_chars(text.data(), end, number);
-    return read.ec == std::errc{} && read.ptr == end && !text.empty() ? std::optional{number} : std::nullopt;
 /// True if the request names this machine, and no page of another site sent it: a name that an attacker made lead here
 /// must not make a browser the operator.
 auto is_local(const HttpRequest& request) -> bool {
@@ -70,6 +70,11 @@ auto is_local(const HttpRequest& request) -> bool {
                        request.origin == "https://" + request.host);
 }
 
+auto number_from(std::string_view text) -> std::optional<std::uint64_t> {
+    auto number = std::uint64_t{0};
+    const auto* const end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, number);
+    return read.ec == std::errc{} && read.ptr == end && !text.empty() ? std::optional{number} : std::nullopt;
 }
 
 auto state_from(std::string_view text) -> std::optional<allot::TaskState> {
@@ -111,13 +116,13 @@ auto ok(const allot::Json& json) -> HttpResponse {
     return out;
 }
 
+auto is_binary(const HttpRequest& request) -> bool { return request.content_type == "application/x-allot"; }
+
 auto of(const Answer& answer) -> HttpResponse {
     return answer.problem ? Front::problem(*answer.problem) : ok(answer.json);
 }
 
 }  // namespace
-auto is_binary(const HttpRequest& request) -> bool { return request.content_type == "application/x-allot"; }
-
 
 struct Front::Call {
     const HttpRequest& request;
@@ -185,16 +190,16 @@ void Front::handle(const HttpRequest& request, std::int64_t now_ms, Respond resp
         out.allow = allow;
         return respond(std::move(out));
     }
-    static auto nobody = Client{};
-    auto* client = &nobody;
-    if (!route->is_public) {
-        auto why = Problem{};
-        client = clients_.authenticate({request.method, request.target, request.client, request.time, request.session,
     if (clients_.is_open() && !is_local(request)) {
         return respond(problem({403, "host",
                                 "without --clients the service answers to localhost, 127.0.0.1 and [::1] alone, and to "
                                 "no page of another site"}));
     }
+    static auto nobody = Client{};
+    auto* client = &nobody;
+    if (!route->is_public) {
+        auto why = Problem{};
+        client = clients_.authenticate({request.method, request.target, request.client, request.time, request.session,
                                         request.seq, request.body, request.signature},
                                        now_ms, why);
         if (client == nullptr) { return respond(problem(why)); }
