@@ -155,10 +155,10 @@ class Check:
         until(lambda: not cluster.replicas[0].status()["etcd"]["reached"])
         cluster.members[0].start()
         other = self.client(cluster.replicas[1])
-        other.session, other.seq = client.session, client.seq
+        other.session, other.pending = client.session, client.pending
         answer = all_accepted(other.send(join("n1")))
         again = self.client(cluster.replicas[2])
-        again.session, again.seq = client.session, client.seq
+        again.session, again.pending = client.session, client.pending
         assert again.send(join("n1"))["index"] == answer["index"]
 
     def check_compaction(self):
