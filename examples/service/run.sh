@@ -11,6 +11,7 @@ root=$here/../..
 need_for service
 allotd=$(sh "$root/examples/build.sh" allotd -DALLOT_SERVICE_PRESETS=plain)
 
+trap 'exit 1' HUP INT TERM  # so that the traps of EXIT run, too
 data=${ALLOTD_DATA:-}
 [ -n "$data" ] || { data=$(mktemp -d) && trap 'rm -rf "$data"' EXIT; }
 "$allotd" --data "$data" --listen 127.0.0.1:8321 &
