@@ -18,6 +18,7 @@ auto scenario() -> simulate::Scenario {
     auto made = simulate::Scenario{};
     made.cards = {{"common", 24'576, 24}, {"rare", 81'920, 80}};
     made.row_cards = {{}, {1}, {0, 1}};
+    made.software = {"wanted", "one", "another"};
     for (auto i = std::uint32_t{0}; i < 20; ++i) {
         made.nodes.push_back({.model = i < 2 ? 1U : 0U, .stake_milli = 1'000 - i});
         made.tasks.push_back({.vram_min = 8, .software = 0});
@@ -56,6 +57,23 @@ void check_models_and_stakes() {
     expect(those(simulate::minorities_of(made, 10, 0).small_stake) == Few{9}, "one of the first ten nodes");
 }
 
+/// The same for tasks that are no rows of the trace.
+void check_wants() {
+    auto own = scenario();
+    own.row_cards.clear();
+    own.software.clear();
+    own.wants = {{}, {{"rare"}, {}}, {{"common", "rare"}, {"one"}}, {{}, {"wanted"}}};
+    for (auto& task : own.tasks) { task.want = 4; }
+    own.tasks[2].want = 1;
+    own.tasks[4].want = 1;
+    own.tasks[5].want = 2;
+    own.tasks[6].want = 3;
+    own.tasks[7].vram_min = 40;
+    const auto few = simulate::minorities_of(own, 20, 20);
+    expect(those(few.rare_card) == Few{5, 7}, "own tasks for two nodes are rare");
+    expect(those(few.rare_model) == Few{2, 6}, "own tasks whose model one task wants, then those without a model");
+}
+
 /// A rule that doubles the time of the rare tasks, does one of them not, and takes half from small stakes.
 void check_cost() {
     auto network = simulate::HonestNetwork{std::vector<std::int64_t>(20, 5), {}};
@@ -85,6 +103,7 @@ void check_cost() {
 auto main() -> int {
     check_cards();
     check_models_and_stakes();
+    check_wants();
     check_cost();
     return simulate::faults == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "attacker.hpp"
+
 namespace simulate {
 namespace {
 
@@ -29,21 +31,26 @@ auto minorities_of(const Scenario& scenario, std::size_t nodes, std::size_t task
         ++of_card[scenario.nodes[i].model];
         stakes.push_back(scenario.nodes[i].stake_milli);
     }
-    auto wanted = std::map<std::uint32_t, std::int64_t>{};
-    for (std::size_t i = 0; i < tasks; ++i) { ++wanted[scenario.tasks[i].software]; }
+    auto wanted = std::map<std::string, std::int64_t>{};  // by the first model; "" is that of tasks without one
+    const auto model_of = [&](const TaskPlan& task) {
+        const auto models = models_of(scenario, task);
+        return models.empty() ? std::string{} : models.front();
+    };
+    for (std::size_t i = 0; i < tasks; ++i) { ++wanted[model_of(scenario.tasks[i])]; }
     auto fitting = std::vector<std::int64_t>{};
     auto popularity = std::vector<std::int64_t>{};
     for (std::size_t i = 0; i < tasks; ++i) {
         const auto& task = scenario.tasks[i];
-        const auto& accepted = scenario.row_cards[task.row];
+        const auto accepted = cards_of(scenario, task);
         auto fits = std::int64_t{0};
         for (std::uint32_t card = 0; card < of_card.size(); ++card) {
-            const auto named = std::find(accepted.begin(), accepted.end(), card) != accepted.end();
-            const auto enough = scenario.cards[card].vram >= task.vram_min;
+            const auto& [name, memory, vram] = scenario.cards[card];
+            const auto named = std::find(accepted.begin(), accepted.end(), name) != accepted.end();
+            const auto enough = vram >= task.vram_min;
             fits += (accepted.empty() ? enough : named) ? of_card[card] : 0;
         }
         fitting.push_back(fits);
-        popularity.push_back(wanted[task.software]);
+        popularity.push_back(wanted[model_of(task)]);
     }
     return {least_tenth(fitting), least_tenth(popularity), least_tenth(stakes)};
 }
