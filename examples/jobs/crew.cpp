@@ -55,9 +55,12 @@ void Crew::kill(const std::string& name) {
     running_.erase(name);
 }
 
-auto Crew::lost() const -> std::optional<std::string> {
+auto Crew::lost() -> std::optional<std::string> {
     for (const auto& [name, pid] : running_) {
-        if (waitpid(pid, nullptr, WNOHANG) != 0) { return name; }
+        if (waitpid(pid, nullptr, WNOHANG) == 0) { continue; }
+        auto ended = name;
+        running_.erase(ended);  // its number may be another process' from now on
+        return ended;
     }
     return std::nullopt;
 }

@@ -32,8 +32,8 @@ public:
     /// Starts a member's process, again if it was killed.
     void start(const std::string& name);
     void kill(const std::string& name);
-    /// Returns the name of a member whose process ended by itself; none if all run.
-    [[nodiscard]] auto lost() const -> std::optional<std::string>;
+    /// Returns the name of a member whose process ended by itself, and forgets the process; none if all run.
+    [[nodiscard]] auto lost() -> std::optional<std::string>;
 
     [[nodiscard]] auto members() const -> const std::vector<Member>& { return members_; }
     [[nodiscard]] auto runs(const std::string& name) const -> bool { return running_.contains(name); }
