@@ -15,8 +15,9 @@ auto fault_of_proof(const Contract& contract, const std::vector<Member>& members
     -> std::optional<std::string> {
     const auto& proof = *contract.proof();
     const auto file = read_file(contract.plan().data_uri());
-    if (auto fault = fault_of(proof, file, ring)) { return "its proof does not hold: " + *fault; }
-    auto forged = std::vector(6, proof);
+    const auto samples = contract.samples();
+    if (auto fault = fault_of(proof, file, samples, ring)) { return "its proof does not hold: " + *fault; }
+    auto forged = std::vector(8, proof);
     ++forged[0].seed.back();
     forged[1].blocks.front().output = allot::Hash256{1};
     forged[2].blocks.front().signature.front() ^= 1U;
@@ -26,8 +27,13 @@ auto fault_of_proof(const Contract& contract, const std::vector<Member>& members
         return member.role == Role::honest && !contract.culprits().contains(member.name);
     });
     forged[5].rejected.push_back({allot::Hash256{}, {}, honest->node(), honest->wallet()});
+    forged[6].judged.clear();
+    forged[6].blocks.clear();
+    forged[6].rejected.clear();
+    std::erase_if(forged[7].judged,
+                  [&](const auto& judged) { return judged.record.digest == proof.final.macros.back(); });
     for (std::size_t i = 0; i < forged.size(); ++i) {
-        if (!fault_of(forged[i], file, ring)) { return fmt::format("forged proof {} was believed", i); }
+        if (!fault_of(forged[i], file, samples, ring)) { return fmt::format("forged proof {} was believed", i); }
     }
     return std::nullopt;
 }

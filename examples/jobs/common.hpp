@@ -33,6 +33,9 @@ inline const auto net = std::string{"Net/"};
 /// The member that posts the jobs, holds their seeds, and is the contract that pays.
 inline const auto dapp_name = std::string{"dapp"};
 
+/// Blocks of each MacroJob that the contract computes again before it pays. Members know the number from here.
+inline constexpr auto samples_promised = 6U;
+
 /// The id of one of the jobs, which are numbered from 0, and its name for people: "A" for the first.
 inline auto job_of(std::uint64_t number) -> allot::JobId { return allot::job_id_of(allot::NodeId{dapp_name}, number); }
 inline auto name_of(const allot::JobId& job) -> std::string {

@@ -203,7 +203,7 @@ void Contract::pay(std::vector<allot::MacroRecord> records) {
 }
 
 auto Contract::proven() const -> Proof {
-    auto proof = Proof{posted_, {seed_.words.begin(), seed_.words.end()}, samples_, {}, {}, {}, *settled_};
+    auto proof = Proof{posted_, {seed_.words.begin(), seed_.words.end()}, {}, {}, {}, *settled_};
     auto blocks = std::map<std::uint64_t, allot::RecomputedBlock>{};
     for (const auto& [digest, judged] : judged_) {
         auto results = std::vector<allot::ResultRecord>{};

@@ -37,7 +37,6 @@ struct Options {
 };
 
 const auto slicing = allot::Slicing{3, 4, 1, 12, 1};
-constexpr auto samples = 6U;
 constexpr auto block_time = 150ms;
 constexpr auto run_max = 175s;
 constexpr auto broker_away = 3s;
@@ -82,7 +81,7 @@ public:
           broker_{options.folder, options.seed, names()}, view_{!options.no_view && isatty(STDOUT_FILENO) == 1} {
         ring_.admit(jobs::dapp_name, key_.public_key());
         for (const auto& name : names()) { ring_.admit(name, jobs::SigningKey{options.seed, name}.public_key()); }
-        for (const auto& spec : specs(options)) { contracts_.emplace_back(spec, samples, key_, ring_); }
+        for (const auto& spec : specs(options)) { contracts_.emplace_back(spec, jobs::samples_promised, key_, ring_); }
         broker_.start();
         dapp_.emplace(contracts_, jobs::password_of(options.seed, jobs::dapp_name), broker_.port(), key_, ring_);
         crew_.emplace(members_, jobs::Crew::Options{options.seed, broker_.port(), options.folder, block_time}, ring_);

@@ -127,7 +127,7 @@ private:
             return refuse("proof_wrong", "a proof of " + sender);
         }
         if (final == nullptr || proven_.contains(job)) { return; }
-        if (const auto fault = fault_of(*proof, file(proof->posted.plan.data_uri()), ring_)) {
+        if (const auto fault = fault_of(*proof, file(proof->posted.plan.data_uri()), samples_promised, ring_)) {
             return refuse("proof_wrong", "the proof of job " + name_of(job) + ": " + *fault);
         }
         proven_.insert(job);

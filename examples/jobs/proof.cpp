@@ -57,7 +57,8 @@ auto recomputed(const std::string& file, std::uint64_t block, std::uint64_t coun
     return {block, input, block_hash(file, block, count), author, {}};
 }
 
-auto fault_of(const Proof& proof, const std::string& file, const Keyring& ring) -> std::optional<std::string> {
+auto fault_of(const Proof& proof, const std::string& file, std::uint32_t samples, const Keyring& ring)
+    -> std::optional<std::string> {
     const auto& plan = proof.posted.plan;
     const auto spec = spec_of(plan, proof.seed);
     const auto sliced = allot::JobPlan::slice(spec);
@@ -83,8 +84,8 @@ auto fault_of(const Proof& proof, const std::string& file, const Keyring& ring) 
     for (const auto& judged : proof.judged) {
         if (auto fault = fault_of(plan, judged, ring)) { return fault; }
         const auto macro = judged.record.macro;
-        const auto samples = secrets.samples(macro, proof.samples);
-        if (!std::all_of(samples.begin(), samples.end(), [&](auto block) { return outputs.contains(block); })) {
+        const auto drawn = secrets.samples(macro, samples);
+        if (!std::all_of(drawn.begin(), drawn.end(), [&](auto block) { return outputs.contains(block); })) {
             return fmt::format("a sample of MacroJob {} was not computed again", macro);
         }
         const auto& ends = proof.final.macros;
@@ -103,6 +104,16 @@ auto fault_of(const Proof& proof, const std::string& file, const Keyring& ring) 
     const auto& final = proof.final;
     if (final.digest != digest_of(final) || ring.refusal_of(powers.contract, final.digest, final.signature)) {
         return "the end is not the contract's";
+    }
+    if (allot::fault_of(plan.job(), plan.slicing().macro_count, final)) { return "the end is not that of the plan"; }
+    for (std::uint32_t macro = 0; macro < final.macros.size() && final.outcome == allot::JobOutcome::complete;
+         ++macro) {
+        const auto is_here = [&](const Proof::Judged& judged) {
+            return judged.record.macro == macro && judged.record.digest == final.macros[macro];
+        };
+        if (std::none_of(proof.judged.begin(), proof.judged.end(), is_here)) {
+            return fmt::format("the record by which MacroJob {} was paid is not there", macro);
+        }
     }
     return std::nullopt;
 }

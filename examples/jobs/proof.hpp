@@ -20,7 +20,6 @@ struct Proof {
     };
     allot::job_message::JobPosted posted;
     std::vector<std::uint64_t> seed;             ///< The words of the job's seed.
-    std::uint32_t samples = 0;                   ///< Blocks of each MacroJob that are computed again in any case.
     std::vector<allot::RecomputedBlock> blocks;  ///< Those computed again, signed by the referee.
     std::vector<Judged> judged;
     std::vector<allot::Rejection> rejected;
@@ -32,9 +31,11 @@ struct Proof {
                               const allot::NodeId& author) -> allot::RecomputedBlock;
 
 /// Repeats all of a proof, with the file of the job. Returns the first fault as a sentence; none if all is right: the
-/// seed is that of the plan, each block is what the referee signed, the samples are among them, each member that is
-/// named contradicts one of them, and no result that was paid does.
-[[nodiscard]] auto fault_of(const Proof& proof, const std::string& file, const Keyring& ring)
+/// seed is that of the plan, each block is what the referee signed, so many samples of each MacroJob are among them,
+/// each member that is named contradicts one of them, and no result that was paid does. A job that is complete was paid
+/// by records that the proof brings. How many samples are enough is what the reader was promised, and not the proof's
+/// word.
+[[nodiscard]] auto fault_of(const Proof& proof, const std::string& file, std::uint32_t samples, const Keyring& ring)
     -> std::optional<std::string>;
 
 }  // namespace jobs

@@ -120,7 +120,7 @@ JOBS_SHAPE(Refused, &V::what, &V::times)
 JOBS_SHAPE(Report, &V::doing, &V::refused, &V::last, &V::ends, &V::reconnects, &V::resumed, &V::proven)
 JOBS_SHAPE(allot::RecomputedBlock, &V::block, &V::input, &V::output, &V::author, &V::signature)
 JOBS_SHAPE(Proof::Judged, &V::record, &V::results)
-JOBS_SHAPE(Proof, &V::posted, &V::seed, &V::samples, &V::blocks, &V::judged, &V::rejected, &V::final)
+JOBS_SHAPE(Proof, &V::posted, &V::seed, &V::blocks, &V::judged, &V::rejected, &V::final)
 JOBS_SHAPE(Saved, &V::posted, &V::snapshots)
 
 #undef JOBS_SHAPE
@@ -185,15 +185,19 @@ auto Reader::read(const Json& json) -> T {
     if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, bool>) {
         return json.get<T>();
     } else if constexpr (std::is_unsigned_v<T>) {
+        if (!json.is_number_unsigned()) { throw Malformed{"a number is not whole, or below zero"}; }
         const auto wide = json.get<std::uint64_t>();
-        if (!json.is_number_unsigned() || static_cast<T>(wide) != wide) { throw Malformed{"a number is out of range"}; }
+        if (static_cast<T>(wide) != wide) { throw Malformed{"a number is out of range"}; }
         return static_cast<T>(wide);
     } else if constexpr (std::is_same_v<T, allot::JobOutcome> || std::is_same_v<T, allot::RejectReason>) {
         const auto number = read<std::uint32_t>(json);
         if (number > (std::is_same_v<T, allot::JobOutcome> ? 1U : 2U)) { throw Malformed{"an enumerator is unknown"}; }
         return static_cast<T>(number);
     } else if constexpr (std::is_same_v<T, allot::TimePoint>) {
-        return T{allot::Duration{json.get<std::int64_t>()}};
+        if (!json.is_number_integer()) { throw Malformed{"a time is not whole"}; }
+        const auto count = json.get<std::int64_t>();
+        if (json.is_number_unsigned() && count < 0) { throw Malformed{"a time is out of range"}; }
+        return T{allot::Duration{count}};
     } else if constexpr (std::is_same_v<T, allot::Hash256>) {
         return read<allot::JobId>(json).bytes();
     } else if constexpr (is_id<T>::value) {
@@ -248,7 +252,7 @@ auto alternative(std::uint64_t number, const Json& json) -> allot::JobMessage {
     }
 }
 
-constexpr auto version = 4;
+constexpr auto version = 4U;
 
 }  // namespace
 
@@ -262,8 +266,10 @@ auto encode(const allot::JobMessage& message) -> std::string {
 auto decode(const std::string& text) -> std::optional<allot::JobMessage> {
     try {
         const auto json = Json::parse(text);
-        if (!json.is_array() || json.size() != 3 || json[0] != version) { return std::nullopt; }
-        return alternative(json[1].get<std::uint64_t>(), json[2]);
+        if (!json.is_array() || json.size() != 3 || Reader::read<std::uint32_t>(json[0]) != version) {
+            return std::nullopt;
+        }
+        return alternative(Reader::read<std::uint64_t>(json[1]), json[2]);
     } catch (const Json::exception&) { return std::nullopt; } catch (const Malformed&) {
         return std::nullopt;
     }
