@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <fstream>
-#include <sstream>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -16,10 +16,27 @@ namespace simulate {
 namespace {
 
 template <class T>
-auto number(const std::string& text, T& into) -> bool {
+auto number(std::string_view text, T& into) -> bool {
     const auto* const end = text.data() + text.size();
     const auto [stopped, error] = std::from_chars(text.data(), end, into);
     return error == std::errc{} && stopped == end;
+}
+
+/// The words of a line before its comment.
+auto words_of(std::string_view line) -> std::vector<std::string_view> {
+    constexpr auto space = std::string_view{" \t\v\f\r"};
+    const auto text = line.substr(0, line.find('#'));
+    auto words = std::vector<std::string_view>{};
+    for (auto at = text.find_first_not_of(space); at < text.size();) {
+        const auto end = std::min(text.find_first_of(space, at), text.size());
+        words.push_back(text.substr(at, end - at));
+        at = text.find_first_not_of(space, end);
+    }
+    return words;
+}
+
+auto place_of(std::string_view word, const std::string& line) -> std::size_t {
+    return static_cast<std::size_t>(word.data() - line.data());
 }
 
 auto join(const std::vector<std::string>& names) -> std::string { return fmt::format("{}", fmt::join(names, ", ")); }
@@ -32,16 +49,15 @@ auto read_bounds(const std::string& path) -> std::vector<Bound> {
     auto all = std::vector<Bound>{};
     auto text = std::string{};
     for (auto line = std::size_t{1}; std::getline(stream, text); ++line) {
-        auto words = std::istringstream{text.substr(0, text.find('#'))};
-        auto fields = std::vector<std::string>{};
-        for (auto word = std::string{}; words >> word;) { fields.push_back(word); }
+        const auto fields = words_of(text);
         if (fields.empty()) { continue; }
         const auto refuse = [&](std::size_t field, const std::string& what) {
-            const auto column = field < fields.size() ? text.find(fields[field]) + 1 : text.size() + 1;
+            const auto column = field < fields.size() ? place_of(fields[field], text) + 1 : text.size() + 1;
             throw InputError{path, line, column, what};
         };
         if (fields.size() != 7 || fields[5] != "<=") { refuse(0, "expected ROW PRESET WORLD LOAD MEASURE <= BOUND"); }
-        auto bound = Bound{path, line, fields[0], fields[1], fields[2], 0, fields[4], 0};
+        const auto word = [&](std::size_t field) { return std::string{fields[field]}; };
+        auto bound = Bound{path, line, word(0), word(1), word(2), 0, word(4), 0};
         try {
             (void)choose_attacks(bound.row);
         } catch (const std::invalid_argument& error) { refuse(0, error.what()); }
@@ -71,10 +87,9 @@ auto with_bounds(const std::string& path, const std::vector<Bound>& bounds, cons
     auto next = std::size_t{0};
     for (auto line = std::size_t{1}; std::getline(stream, text); ++line) {
         if (next < bounds.size() && bounds[next].line == line) {
-            const auto from = text.find("<= ") + 3;
-            const auto until = std::min(text.find_first_of(" \t#", from), text.size());
+            const auto old = words_of(text).at(6);
             const auto up = most[next] + std::abs(most[next]) * 5e-4;  // so that four digits are not below it
-            text.replace(from, until - from, fmt::format("{:.4g}", up));
+            text.replace(place_of(old, text), old.size(), fmt::format("{:.4g}", up));
             ++next;
         }
         all += text + "\n";

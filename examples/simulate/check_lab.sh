@@ -3,6 +3,7 @@
 set -u
 
 simulate=$1
+data=$(dirname "$0")/../data
 # shellcheck source=../../tests/support/faults.sh
 . "$(dirname "$0")/../../tests/support/faults.sh"
 # refuse SENTENCE ARGUMENTS...: the program must end with a fault, and say this.
@@ -46,6 +47,18 @@ grep -q '^1 runs played' "$work/out" || fault "it did not go on where it was: $(
 cmp -s "$work/one" "$work/three" || fault "a comparison that goes on differs"
 refuse 'no attack is called "none_such"; there are all, none, absent (0 0a), black_hole (5a 5b 5c 5d)' --compare hardened --attack none_such
 
+# Other tables are other runs, wherever they lie.
+head -n 3000 "$data/openb_pod_list_gpuspec33.csv" >"$work/trace.csv"
+lab --attack 5a --trace "$work/trace.csv" --runs "$work/other" >/dev/null
+cp "$work/trace.csv" "$work/copy.csv"
+lab --attack 5a --trace "$work/copy.csv" --runs "$work/other" | grep -q '^0 runs played' || fault "runs of equal tables were not found"
+head -n 2000 "$data/openb_pod_list_gpuspec33.csv" >"$work/trace.csv"
+lab --attack 5a --trace "$work/trace.csv" --runs "$work/other" | grep -q ' 0 found$' || fault "runs of another trace were found"
+mkdir "$work/data"
+cp "$data"/*.csv "$work/data"
+awk -F, -v OFS=, 'NR > 1 { $NF = 1 + NR } { print }' "$data/epoch_427.csv" >"$work/data/epoch_427.csv"
+lab --attack 5a,17 --data "$work/data" --runs "$work/runs" | grep -q ' 0 found$' || fault "runs of other stakes were found"
+
 # What a row alone is about is told of that row alone.
 cp "$(dirname "$0")/../../docs/attacks.md" "$work/page.md"
 lab --attack 2d,5a --attacks-page "$work/page.md" >/dev/null
@@ -70,6 +83,9 @@ grep -q '^Derived  *nodes.operator:' "$work/out" || fault "a comparison does not
 grep -q '^  crynux_single, 2 seeds' "$work/out" || fault "it tells a load that it did not play: $(cat "$work/out")"
 grep -A 12 '^5a ' "$work/out" | grep -q '^    harm_share  *[1-9]' || fault "black holes do no harm: $(cat "$work/out")"
 grep -q 'nodes nodes.csv --tasks tasks.csv --as-is' "$work/own.html" || fault "the page does not say how to play it again"
+"$simulate" --compare crynux_single,crynux_single:rules.draw_among=3 --nodes "$work/nodes.csv" --tasks "$work/tasks.csv" \
+    --as-is --attack none --seeds 2 --no-progress >"$work/out" 2>&1 || fault "two rules in one's own network: $(tail -n 1 "$work/out")"
+grep -q '^    sojourn_rare_cards  *[0-9]' "$work/out" || fault "no cost for rare cards of one's own network"
 sed -i 's/,60,/,61,/' "$work/tasks.csv"
 own --attack 5a --seeds 2 --runs "$work/own" | grep -q ' 0 found$' || fault "runs of other tasks were found"
 
@@ -113,6 +129,10 @@ printf '# kept\n1b crynux_single small 80 share_excess <= 9  # kept, too\n' >"$w
 "$simulate" --check "$work/bounds" --renew --sigmas 3 --no-progress >"$work/out" || fault "--renew: $(cat "$work/out")"
 printf '# kept\n1b crynux_single small 80 share_excess <= 0.4669  # kept, too\n' | cmp -s - "$work/bounds" ||
     fault "--renew wrote: $(cat "$work/bounds")"
+printf '  1b\tcrynux_single small 80 share_excess\t<=\t9# at most\r\n' >"$work/bounds"
+"$simulate" --check "$work/bounds" --renew --sigmas 3 --no-progress >"$work/out" || fault "--renew: $(cat "$work/out")"
+printf '  1b\tcrynux_single small 80 share_excess\t<=\t0.4669# at most\r\n' | cmp -s - "$work/bounds" ||
+    fault "--renew of other white space wrote: $(cat "$work/bounds")"
 printf '1b crynux_single small 80 share_excess <= 0.4\n' >"$work/bounds"
 refuse 'FAILED    1b crynux_single small 80 share_excess = 0.4667 +- 0 <= 0.4, enumerated' --check "$work/bounds"
 printf '5a hardened small 80 gian <= 1\n' >"$work/bounds"

@@ -97,6 +97,7 @@ private:
     auto pair_of(const Options& options, const Chosen& chosen, const Knobs& knobs) -> Pair;
 
     const Trace& trace_;
+    std::uint64_t tables_;  ///< A number for the content of the trace.
     Options options_;
     std::vector<std::string> derived_{};
     std::optional<Scenario> own_{};

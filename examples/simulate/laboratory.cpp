@@ -12,11 +12,27 @@
 namespace simulate {
 namespace {
 
-/// All that decides a run but the attacker.
+/// A number for the tables that a trace was read from: other tables are another run, wherever they lie.
+auto number_of(const Trace& trace) -> std::uint64_t {
+    auto sum = std::uint64_t{0};
+    const auto add = [&](std::string_view text) { sum = hash_of(text, sum); };
+    for (const auto& card : trace.models) { add(fmt::format("{} {} {};", card.name, card.memory_mib, card.vram)); }
+    for (const auto& machine : trace.machines) {
+        add(fmt::format("{} {} {} {};", machine.name, machine.gpus, machine.model, machine.stake_milli));
+    }
+    for (const auto& task : trace.tasks) {
+        add(fmt::format("{} {} {} {} {};", task.arrival_seconds, task.run_seconds, task.gpu_milli,
+                        fmt::join(task.models, "|"), static_cast<int>(task.priority)));
+    }
+    add(fmt::format("{} {}", trace.start_seconds, trace.end_seconds));
+    return sum;
+}
+
+/// All that decides a run but the tables and the attacker.
 auto describe(const Options& options) -> std::string {
-    auto text = fmt::format("{} scale {} hours {} load {} seed {} verdicts {} even {} trace {}", options.preset,
-                            options.scale_milli, options.hours, options.load_percent, options.seed, options.verdicts,
-                            options.even_stakes, options.trace);
+    auto text =
+        fmt::format("{} scale {} hours {} load {} seed {} verdicts {} even {}", options.preset, options.scale_milli,
+                    options.hours, options.load_percent, options.seed, options.verdicts, options.even_stakes);
     for (const auto& setting : options.settings) { text += " " + setting; }
     return text;
 }
@@ -104,7 +120,7 @@ auto choose_attacks(const std::string& list) -> std::vector<Chosen> {
 }
 
 Laboratory::Laboratory(const Trace& trace, Options options)
-    : trace_{trace}, options_{std::move(options)}, runs_{options_.runs} {
+    : trace_{trace}, tables_{number_of(trace)}, options_{std::move(options)}, runs_{options_.runs} {
     if (!options_.nodes.empty()) { own_ = load_scenario(options_.nodes, options_.tasks, trace_, derived_); }
 }
 
@@ -125,8 +141,8 @@ auto Laboratory::options_for(const Contender& contender, std::uint32_t load_perc
 
 auto Laboratory::play(const Options& options, const Scenario& scenario, const std::string& role, const Means* means,
                       std::unique_ptr<Adversary> adversary) -> Outcome {
-    const auto tables = scenario.digest == 0 ? std::string{} : fmt::format(" tables {:016x}", scenario.digest);
-    return runs_.get(fmt::format("{}{} {}", describe(options), tables, role), [&] {
+    const auto tables = fmt::format("tables {:016x} {:016x}", tables_, scenario.digest);
+    return runs_.get(fmt::format("{} {} {}", describe(options), tables, role), [&] {
         if (means == nullptr) {
             return outcome_of(simulate(trace_, scenario, options, Progress::Style::none), Means{});
         }
