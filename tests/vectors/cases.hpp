@@ -97,7 +97,7 @@ inline auto score_of(double value) -> allot::Score {
 inline auto agree(double a, double b) -> bool { return std::abs(a - b) <= 1e-6 * std::max(std::abs(a), std::abs(b)); }
 
 /// Whether counts may come from these weights: chi-square below its quantile at p = 1e-6 (by Wilson and Hilferty),
-/// cells of few expected counts taken together.
+/// cells of few expected counts taken together. No counts come from no weights.
 inline auto may_come_from(const std::vector<double>& weights, const std::vector<double>& counts) -> bool {
     auto total_weight = 0.0;
     auto total_count = 0.0;
@@ -106,6 +106,7 @@ inline auto may_come_from(const std::vector<double>& weights, const std::vector<
         total_count += counts[i];
         if (weights[i] <= 0 && counts[i] > 0) { return false; }
     }
+    if (total_count <= 0 || total_weight <= 0) { return false; }
     auto surplus = 0.0;
     auto cells = 0;
     auto rest_expected = 0.0;

@@ -2,6 +2,7 @@
 // Scores, weights, health, verdict pools, the largest stake, priorities and queue order of the relays, number by
 // number.
 #include <chrono>
+#include <numeric>
 
 #include <allot/core/decay.hpp>
 #include <allot/pool/linear_pool.hpp>
@@ -259,6 +260,7 @@ TEST_CASE("draws come as often as the weights say, and the relay's do, but for w
             CHECK(ours == std::vector<double>(weights.size()));
             continue;
         }
+        CHECK(std::accumulate(ours.begin(), ours.end(), 0.0) == draws);
         CHECK(may_come_from(weights, theirs));
         CHECK(may_come_from(weights, ours));
     }
