@@ -119,4 +119,38 @@ TEST_CASE("bytes that no replica wrote are refused with a fault, or are the byte
     CHECK(R::restore(later, 0, bytes).error().error == allot::DecodeError::out_of_range);
 }
 
+TEST_CASE("a checkpoint whose log time lies beyond the latest instant is refused; a head may wait until then") {
+    const auto log = lived();
+    const auto bytes = log.replica.own_bytes();
+    auto in = allot::ByteReader{bytes};
+    auto version = std::uint32_t{};
+    auto own = allot::detail::ReplicaState{};
+    allot::Decoder{in}.get(version);
+    allot::Decoder{in}.get(own);
+    REQUIRE_FALSE(in.fault());
+    const auto rest = in.rest();
+    const auto taken = [&](const auto& change) {
+        auto state = own;
+        change(state);
+        auto forged = Bytes{};
+        auto out = allot::Encoder{forged};
+        out.put(version);
+        out.put(state);
+        forged.insert(forged.end(), rest.begin(), rest.end());
+        return R::restore(log.replica.dispatcher(), 0, forged);
+    };
+    constexpr auto latest = allot::time_point_max;
+    CHECK_FALSE(taken([&](auto& state) { state.now = latest + 1ms; }));
+    CHECK_FALSE(taken([&](auto& state) { state.last_tick = state.now = latest + 1ms; }));
+    CHECK(taken([&](auto& state) { state.chains.at(0).next_from = latest + log.replica.parameters().head_delay; }));
+    auto last = taken([&](auto& state) { state.last_tick = state.now = latest; });
+    REQUIRE(last);
+    auto sink = Sink{};
+    const auto entry = allot::encode_entry(Entry{0, 99, latest, body::Requests<Command>{}});
+    CHECK_FALSE(last->apply(last->position() + 1, entry, sink));
+    CHECK(last->now() == latest);
+    const auto due = last->dispatcher().next_deadline();
+    CHECK((!due || *due > latest));  // all that was due is settled
+}
+
 }  // namespace checkpoint_test

@@ -284,10 +284,13 @@ private:
         settle(events);
     }
 
+    /// Settles all that is due. Ends at an `Advance` that is refused, for the next one would be, too.
     /// @complexity that of the work that is due.
     void settle(Events& events) {
         for (auto due = dispatcher_.next_deadline(); due && *due <= own_.now; due = dispatcher_.next_deadline()) {
             dispatcher_.apply(command::Advance{}, moment(), events);
+            const auto answer = events.answer();
+            if (answer < events.size() && std::holds_alternative<event::Refused>(events[answer])) { return; }
         }
     }
 

@@ -92,10 +92,12 @@ struct ReplicaState {
     /// True if decoded values can be those of a replica. @complexity quadratic in the leaders, 1,024 at most.
     [[nodiscard]] auto is_sound() const -> bool {
         if (chains.size() > ReplicaParameters::leaders_most) { return false; }
-        const auto in_time = [](TimePoint t) { return t >= TimePoint{} && t <= time_point_max + duration_max; };
+        // A head may wait for `head_delay` beyond the latest log time. Log time itself ends there.
+        const auto in_time = [](TimePoint t) { return t >= TimePoint{} && t <= time_point_max; };
         for (auto at = chains.begin(); at != chains.end(); ++at) {
             const auto twin = std::find_if(at + 1, chains.end(), [&](const auto& c) { return c.leader == at->leader; });
-            if (twin != chains.end() || !in_time(at->next_from)) { return false; }
+            const auto from = at->next_from;
+            if (twin != chains.end() || from < TimePoint{} || from > time_point_max + duration_max) { return false; }
         }
         return parameters.fault() == nullptr && counted <= index && index <= position && in_time(now) &&
                (!last_tick || (*last_tick <= now && in_time(*last_tick)));
