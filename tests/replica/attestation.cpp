@@ -93,6 +93,22 @@ TEST_CASE("a majority that differs stops this replica; less than one does not") 
     CHECK(four.vote({2, 1, wrong, {}}, 4).diverged);
 }
 
+TEST_CASE("votes of replicas that went count no more: they stop none that is right, and make no majority") {
+    auto tally = noted(2);
+    for (const auto id : {3U, 4U}) { CHECK_FALSE(tally.vote({id, 1, wrong, {}}, 5).diverged); }
+    for (const auto id : {0U, 1U}) { CHECK_FALSE(tally.vote({id, 1, right, {}}, 5).diverged); }
+    CHECK(tally.agreed(3) == 1);
+    const auto result = tally.vote({2, 1, right, {}}, 3);  // now there are three, and all of them agree
+    CHECK_FALSE(result.diverged);
+    CHECK(result.suspects.empty());  // none of them differs
+    for (const auto id : {3U, 4U}) { CHECK_FALSE(tally.vote({id, 2, right, {}}, 5).diverged); }
+    CHECK(tally.undecided(3) == 1);
+    CHECK(tally.agreed(3) == 1);
+    CHECK_FALSE(tally.vote({0, 2, wrong, {}}, 3).diverged);
+    CHECK(tally.vote({1, 2, wrong, {}}, 3).diverged);              // the majority of those that are left
+    CHECK(tally.vote({2, 2, right, {}}, 5).suspects.size() == 2);  // there are five again
+}
+
 TEST_CASE("three votes that all differ stop no replica") {
     auto tally = noted(1);
     for (auto id = 0U; id < 3; ++id) {

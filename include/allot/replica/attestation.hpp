@@ -70,7 +70,8 @@ struct TallyResult {
 ///
 /// The tally remembers its own last attestations. It compares votes on these alone, so a vote on the future, on an
 /// index that was not attested or on a forgotten one has no effect. Of two votes of one replica the first counts. A
-/// value that more than half of the replicas voted for is the majority's.
+/// value that more than half of the replicas voted for is the majority's. When the operator lowers the number of
+/// replicas, the votes of those that went count no more.
 class AttestationTally {
 public:
     /// Notes its own hashes, whose votes are counted from now on, and forgets the oldest beyond `attested_max`.
@@ -102,7 +103,7 @@ public:
         }
         for (const auto& v : at->votes) {
             const auto mask = std::uint64_t{1} << v.replica;
-            if (!same(v, mine) && (at->named & mask) == 0) {
+            if (v.replica < replicas && !same(v, mine) && (at->named & mask) == 0) {
                 at->named |= mask;
                 result.suspects.push_back(differ(at->index, mine, v));
             }
@@ -167,11 +168,12 @@ private:
         return a.events == b.events && a.state == b.state;
     }
 
-    /// The value that more than half of the replicas voted for, or null.
+    /// The value that more than half of the replicas voted for, or null. A vote from the time when there were more
+    /// replicas counts only if its replica still has one.
     [[nodiscard]] static auto majority_of(const std::vector<Vote>& votes, std::uint32_t replicas) -> const Vote* {
         for (const auto& candidate : votes) {
-            const auto count =
-                std::count_if(votes.begin(), votes.end(), [&](const Vote& v) { return same(v, candidate); });
+            const auto count = std::count_if(votes.begin(), votes.end(),
+                                             [&](const Vote& v) { return v.replica < replicas && same(v, candidate); });
             if (static_cast<std::size_t>(count) > replicas / 2) { return &candidate; }
         }
         return nullptr;
