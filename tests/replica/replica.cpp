@@ -106,6 +106,38 @@ TEST_CASE("rule 2: what is due is settled before the first command, however much
     CHECK(log.next({join(1)}).answers == std::vector<std::optional<Error>>{std::nullopt});
 }
 
+TEST_CASE("rule 2: what a command makes due is settled before the next one, in its request and in one after it") {
+    auto log = BegunLog{};
+    auto rules = allot::RulesParameters{};
+    rules.due_max = 64;
+    (void)log.append(
+        log.replica.now(),
+        body::Operator<Command>{1, {command::Configure<D::Configuration>{rules, allot::rules_version_newest}}});
+    REQUIRE(log.sink.replies.at(0).verdict == Verdict::applied);
+    const auto laden = [&](int id) {
+        auto spec = support::plain_node(id);
+        spec.models.clear();
+        for (auto i = 0; i < 4'096; ++i) { spec.models.push_back(std::to_string(id) + "-" + std::to_string(i)); }
+        return Command{command::Join{spec}};
+    };
+    for (auto id = 1; id <= 3; ++id) { REQUIRE_FALSE(log.next({laden(id)}).answers.at(0)); }
+    const auto other = log.open("t", "other");
+    const auto leaves = std::vector<Command>{command::Leave{1}, command::Leave{2}, join(4), join(4)};
+    (void)log.append(log.replica.now(), body::Requests<Command>{{Request{"s", ++log.seq, leaves, {}},
+                                                                 Request{"t", other + 1, {join(7), submit(8)}, {}}}});
+    const auto accepted = std::optional<Error>{};
+    REQUIRE(log.sink.replies.size() == 2);
+    CHECK(log.sink.replies[0].answers ==
+          std::vector<std::optional<Error>>{accepted, accepted, accepted, Error::node_duplicate});
+    CHECK(log.sink.replies[1].answers == std::vector<std::optional<Error>>{accepted, accepted});
+    CHECK(log.sink.count<event::Refused>() == 1);
+    (void)log.append(log.replica.now(), body::Operator<Command>{2, {command::Leave{3}, join(9), join(10)}});
+    CHECK(log.sink.replies.at(0).answers == std::vector<std::optional<Error>>{accepted, accepted, accepted});
+    auto other_replica = replayed(log);
+    CHECK(other_replica == log.replica);
+    CHECK(other_replica.root() == log.replica.root());
+}
+
 // ---- chance ---------------------------------------------------------------------------------------------------------
 
 TEST_CASE("rule 3: only a tick with the next link of the leader's chain draws, and its round is told") {

@@ -294,9 +294,35 @@ private:
         }
     }
 
+    /// Applies commands and appends their answers, unless more is due before one of them than it settles itself. Then
+    /// it is false, and nothing has changed.
+    [[nodiscard]] auto try_apply(std::span<const Command> commands, Events& events) -> bool {
+        auto guard = detail::RollbackGuard{events, events.size()};
+        auto session = dispatcher_.session();
+        const auto known = answers_.size();
+        dispatcher_.apply(commands, moment(), events, answers_);
+        const auto is_late = [](const Answer& a) { return a.error == Error::advance_first; };
+        if (std::any_of(answers_.begin() + static_cast<std::ptrdiff_t>(known), answers_.end(), is_late)) {
+            answers_.resize(known);
+            return false;
+        }
+        session.commit();
+        guard.keep();
+        return true;
+    }
+
+    /// Applies commands and returns their errors. If they make so much due that one of them would be refused, it is
+    /// settled before that one.
     auto execute(const std::vector<Command>& commands, Events& events) -> std::vector<std::optional<Error>> {
+        const auto all = std::span<const Command>{commands};
         answers_.clear();
-        dispatcher_.apply(std::span<const Command>{commands}, moment(), events, answers_);
+        if (!try_apply(all, events)) {
+            for (std::size_t i = 0; i < all.size(); ++i) {
+                if (try_apply(all.subspan(i, 1), events)) { continue; }
+                settle(events);
+                dispatcher_.apply(all.subspan(i, 1), moment(), events, answers_);
+            }
+        }
         auto errors = std::vector<std::optional<Error>>(answers_.size());
         std::transform(answers_.begin(), answers_.end(), errors.begin(), [](const Answer& a) { return a.error; });
         return errors;
