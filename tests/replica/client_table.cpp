@@ -136,6 +136,38 @@ TEST_CASE(
     CHECK(table.find("s") == nullptr);
 }
 
+TEST_CASE("an outage lengthens an unused session, but never beyond its expiry, which stays where it was in log time") {
+    auto table = ClientTable{};
+    REQUIRE(table.open({"s", "anna", at(250)}, few(), at(0), 1) == Verdict::registered);  // unused it ends at 100
+    REQUIRE(table.open({"t", "bert", at(50)}, few(), at(0), 2) == Verdict::registered);
+    REQUIRE(table.open({"u", "carl", {}}, few(), at(0), 3) == Verdict::registered);
+    table.begin();
+    table.postpone(100ms);
+    table.expire(at(60));
+    CHECK(table.find("t") == nullptr);  // the outage did not help it
+    table.rollback();
+    CHECK(table.find("t") != nullptr);
+    table.expire(at(49));
+    CHECK(table.find("t") != nullptr);
+    table.postpone(100ms);
+    table.expire(at(50));
+    CHECK(table.find("t") == nullptr);
+    table.expire(at(199));
+    CHECK(table.find("s") != nullptr);  // 100 and the outage
+    table.answer("s", {2, 4, {}}, few(), at(199));
+    table.postpone(40ms);
+    table.answer("u", {4, 5, {}}, few(), at(199));
+    auto again = read(bytes_of(table)).first;
+    for (auto* each : {&table, &again}) {
+        each->expire(at(249));
+        CHECK(each->find("s") != nullptr);
+        each->expire(at(250));
+        CHECK(each->find("s") == nullptr);  // its use at 199 and the second outage do not reach beyond it
+        CHECK(each->find("u") != nullptr);
+    }
+    CHECK(table.root() == again.root());
+}
+
 TEST_CASE("any step is taken back whole, and any table comes back from its bytes and from no others") {
     auto random = std::mt19937_64{support::seed()};
     const auto below = [&](std::uint64_t n) { return random() % n; };
@@ -148,7 +180,12 @@ TEST_CASE("any step is taken back whole, and any table comes back from its bytes
         for (auto n = below(4); n > 0; --n) {
             const auto session = SessionId{below(12) + 1};
             switch (below(4)) {
-                case 0: (void)table.open({session, ClientId{below(4) + 1}, {}}, few(), at(now), step); break;
+                case 0: {
+                    const auto ends =
+                        below(3) == 0 ? std::optional{at(now + static_cast<int>(below(90)))} : std::nullopt;
+                    (void)table.open({session, ClientId{below(4) + 1}, ends}, few(), at(now), step);
+                    break;
+                }
                 case 1:
                     if (const auto* known = table.find(session)) {
                         table.answer(session, {known->last.seq + 1, step, {Error::task_ended}}, few(), at(now));

@@ -335,6 +335,28 @@ TEST_CASE("sessions that were opened before the first tick are as old as that ti
     CHECK(log.request("s", seq + 1, {}).verdict == Verdict::applied);
 }
 
+TEST_CASE(
+    "a session ends at its expiry in log time, whether it was opened before the first tick or an outage follows") {
+    const auto expiry = at(1'700'000'000'000) + 1h;
+    const auto still_open = [&](bool before, Duration outage, TimePoint time) {
+        auto log = Log{};
+        if (!before) { log.tick(expiry - 1h); }
+        (void)log.append(expiry - 1h, body::Register{"s", "client", expiry});
+        const auto seq = log.sink.replies.at(0).seq;
+        log.tick(expiry - 1h);
+        if (outage > 0s) { log.tick(expiry - 1h + outage); }
+        log.tick(time);
+        return log.request("s", seq + 1, {}).verdict == Verdict::applied;
+    };
+    for (const auto before : {false, true}) {
+        for (const auto outage : {Duration{0s}, Duration{30min}}) {
+            CHECK(still_open(before, outage, expiry - 1ms));
+            CHECK_FALSE(still_open(before, outage, expiry));
+        }
+        CHECK_FALSE(still_open(before, 23h, expiry + 22h));
+    }
+}
+
 // ---- positions, hashes, faults -------------------------------------------------------------------------------------
 
 TEST_CASE("an entry that is delivered again changes nothing, and equal logs give equal replicas") {

@@ -83,13 +83,14 @@ ALLOT_FIELDS(LastRequest, seq, index, answers)
                                : Verdict::stale;
 }
 
-/// One open session. Times are on the table's clock: log time without the outages.
+/// One open session. Times are on the table's clock, which is log time without the outages. So an outage lengthens
+/// `ends` in log time, and as `expiry` is meant in log time it comes earlier on this clock.
 struct ClientSession {
     SessionId session = SessionId::null();
     ClientId client = ClientId::null();
     std::uint64_t used = 0;             ///< Index of the entry that used it last.
     TimePoint ends{};                   ///< It is closed then, unless it is used before.
-    std::optional<TimePoint> expiry{};  ///< It is closed then in any case.
+    std::optional<TimePoint> expiry{};  ///< It is closed then in any case; `postpone` moves it.
     LastRequest last{};
     std::uint32_t slot = 0;  ///< Its place among all sessions: the lowest that was free.
 
@@ -171,8 +172,21 @@ public:
         }
     }
 
-    /// Moves the end of every session by the length of an outage. @complexity O(1).
-    void postpone(Duration by) noexcept { postponed_ += by; }
+    /// Moves the end of every session by the length of an outage, but not the expiry that it was opened with.
+    /// @complexity linear in the table, and O(log n) for each session with an expiry; O(1) if `by` is zero.
+    void postpone(Duration by) {
+        if (by == Duration{0}) { return; }
+        auto expiring = std::vector<ClientSession>{};
+        for (const auto& [id, session] : sessions_) {
+            if (session.expiry) { expiring.push_back(session); }
+        }
+        postponed_ += by;
+        for (auto& session : expiring) {
+            session.expiry = *session.expiry - by;
+            session.ends = std::min(session.ends, *session.expiry);
+            replace(std::move(session));
+        }
+    }
 
     /// Begins a step that `rollback` takes back. @complexity linear in the changes of the step before.
     void begin() {

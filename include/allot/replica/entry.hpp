@@ -88,7 +88,8 @@ struct Parameters {
 };
 ALLOT_FIELDS(Parameters, seq, parameters)
 
-/// Opens a session for an authenticated client. Until `expiry` at most; none: as long as it is used.
+/// Opens a session for an authenticated client. Until log time reaches `expiry` at most, which no outage moves; none:
+/// as long as it is used.
 struct Register {
     SessionId session = SessionId::null();
     ClientId client = ClientId::null();
