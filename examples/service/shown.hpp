@@ -34,6 +34,7 @@ inline auto answer(const allot::Reply& reply) -> Answer {
         case Verdict::too_many_commands: return refuse(413);
         case Verdict::session_taken: return refuse(409);
         case Verdict::sessions_full: return refuse(503, 60);
+        case Verdict::not_begun: return refuse(503, 1);
         case Verdict::id_invalid:
         case Verdict::parameter_invalid: return refuse(422);
         case Verdict::applied:

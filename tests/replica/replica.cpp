@@ -84,6 +84,25 @@ TEST_CASE("rule 1: a client's front whose clock is an hour ahead expires no leas
     CHECK(log.sink.count<event::LeaseEnded>() == 0);
 }
 
+TEST_CASE("rule 1: a request before the first tick is not applied, and after it the same bytes are") {
+    auto log = Log{};
+    log.head();
+    const auto seq = log.open("s") + 1;
+    const auto now = at(1'700'000'000'000);
+    CHECK(log.replica.check(Request{"s", seq, {submit(1)}, {}}) == Verdict::not_begun);
+    CHECK(log.replica.check(Request{"s", seq + 1, {submit(1)}, {}}) == Verdict::gap);
+    const auto before = log.replica.clients();
+    CHECK(log.request("s", seq, {submit(1)}, now).verdict == Verdict::not_begun);
+    CHECK(log.replica.clients() == before);
+    CHECK_FALSE(log.replica.dispatcher().task(1));
+    log.tick(now);
+    CHECK(log.request("s", seq, {submit(1)}, now).verdict == Verdict::applied);
+    log.tick(now + 1s);
+    CHECK(log.sink.count<event::TaskTimedOut>() == 0);
+    REQUIRE(log.replica.dispatcher().task(1));
+    CHECK(log.replica.dispatcher().task(1)->state == allot::TaskState::queued);
+}
+
 TEST_CASE("rule 2: what is due is settled before the first command, however much it is") {
     auto log = BegunLog{};
     auto rules = allot::RulesParameters{};

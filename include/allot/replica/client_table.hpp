@@ -37,13 +37,14 @@ enum class Verdict : std::uint8_t {
     session_unknown = 12,
     operators_only = 13,
     too_many_commands = 14,
+    not_begun = 15,
     id_invalid = 20,
     session_taken = 21,
     sessions_full = 22,
     parameter_invalid = 30,
 };
 ALLOT_ENUMERATORS(Verdict, applied, duplicate, registered, stale, gap, session_unknown, operators_only,
-                  too_many_commands, id_invalid, session_taken, sessions_full, parameter_invalid)
+                  too_many_commands, not_begun, id_invalid, session_taken, sessions_full, parameter_invalid)
 
 /// The verdict and its remedy, in one sentence.
 [[nodiscard]] constexpr auto message(Verdict verdict) noexcept -> std::string_view {
@@ -56,6 +57,7 @@ ALLOT_ENUMERATORS(Verdict, applied, duplicate, registered, stale, gap, session_u
         case Verdict::session_unknown: return "the session is not open, or it expired; register a new one";
         case Verdict::operators_only: return "only an entry of the operator may configure or postpone";
         case Verdict::too_many_commands: return "the request has more commands than the parameters allow; split it";
+        case Verdict::not_begun: return "log time begins with the first tick; send the request again after it";
         case Verdict::id_invalid: return "the id of the session or of the client is null";
         case Verdict::session_taken: return "another client has a session of this id; draw another id";
         case Verdict::sessions_full: return "there are as many sessions as the parameters allow; try again later";

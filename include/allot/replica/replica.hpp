@@ -148,6 +148,7 @@ public:
     [[nodiscard]] auto check(const Request& request) const -> Verdict {
         const auto verdict = clients_.admit(request.session, request.seq);
         if (verdict != Verdict::applied) { return verdict; }
+        if (!own_.last_tick) { return Verdict::not_begun; }
         if (request.commands.size() > own_.parameters.commands_max) { return Verdict::too_many_commands; }
         const auto reserved = std::any_of(request.commands.begin(), request.commands.end(),
                                           [](const Command& command) { return is_operators(command); });
