@@ -52,8 +52,8 @@ public:
         -> std::optional<allot::ReceiptFault> {
         const auto trusted = allot::HistoryHashes{allot::state_root(dispatcher_), hash_.value()};
         const auto bytes = std::vector<std::uint8_t>(receipt.begin(), receipt.end());
-        return allot::verify<Dispatcher>(bytes, trusted, allot::snapshot(dispatcher_, position_), {&entry, 1},
-                                         composed);
+        return allot::verify<Dispatcher>(bytes, trusted, position_, allot::snapshot(dispatcher_, position_),
+                                         {&entry, 1}, composed);
     }
 
     /// Returns the position reached, and the hashes of all events and of the state.

@@ -73,7 +73,9 @@ struct Block {
         receipts.insert(receipts.end(), made.begin(), made.end());
     }
 
-    auto fault(const Bytes& receipt) const { return allot::verify<D>(receipt, header, snapshot, log, D{}); }
+    auto fault(const Bytes& receipt) const {
+        return allot::verify<D>(receipt, header, first_position, snapshot, log, D{});
+    }
     template <class Change>
     auto fault_of(Change change) const {
         auto receipt = receipts.back();
@@ -126,7 +128,7 @@ TEST_CASE("the header, the snapshot and the log are those of the receipt") {
     REQUIRE(drawn != block.receipts.rend());
     const auto bytes = allot::encode(*drawn);
     const auto fault = [&](const HistoryHashes& header, const Bytes& snapshot, std::span<const Entry> log) {
-        return allot::verify<D>(bytes, header, snapshot, log, D{}).value();
+        return allot::verify<D>(bytes, header, first_position, snapshot, log, D{}).value();
     };
     for (std::size_t bit = 0; bit < 256; ++bit) {
         auto header = block.header;
@@ -146,6 +148,25 @@ TEST_CASE("the header, the snapshot and the log are those of the receipt") {
     CHECK(fault(block.header, block.snapshot, log).error == ReceiptError::differs);
 }
 
+TEST_CASE("a receipt's position is counted from the trusted one, whatever the snapshot says") {
+    const auto block = Block{support::seed(), 60, 60};
+    REQUIRE_FALSE(block.receipts.empty());
+    const auto loaded = allot::load_snapshot(block.snapshot, D{}, {allot::SnapshotParameters::taken_over});
+    REQUIRE(loaded);
+    const auto moved = allot::snapshot(loaded->dispatcher, first_position + 1'000);  // the same state and root
+    auto receipt = block.receipts.back();
+    const auto fault = [&](const Bytes& snapshot, std::uint64_t trusted) {
+        return allot::verify<D>(allot::encode(receipt), block.header, trusted, snapshot, block.log, D{});
+    };
+    CHECK_FALSE(fault(block.snapshot, first_position));
+    CHECK(fault(moved, first_position)->error == ReceiptError::position_differs);
+    CHECK(fault(block.snapshot, first_position + 1)->error == ReceiptError::position_differs);
+    receipt.choice.position += 1'000;
+    CHECK(fault(moved, first_position)->error == ReceiptError::position_differs);
+    CHECK(fault(block.snapshot, first_position)->error == ReceiptError::log_incomplete);
+    CHECK_FALSE(fault(moved, first_position + 1'000));  // true for one who trusts that position
+}
+
 TEST_CASE("what is wrong with a rooted receipt is named") {
     const auto block = Block{support::seed(), 60, 60};
     REQUIRE_FALSE(block.receipts.empty());
@@ -157,6 +178,7 @@ TEST_CASE("what is wrong with a rooted receipt is named") {
     CHECK(block.fault_of([](RootedReceipt& r) { r.choice.ordinal = 99; }).error == ReceiptError::no_such_choice);
     CHECK(block.fault_of([](RootedReceipt& r) { r.choice.position = 39; }).error == ReceiptError::log_incomplete);
     CHECK(message(ReceiptError::root_differs) != "unknown error");
+    CHECK(message(ReceiptError::position_differs) != "unknown error");
 }
 
 TEST_CASE("a header's root may include an embedder's section") {
@@ -168,9 +190,10 @@ TEST_CASE("a header's root may include an embedder's section") {
     const auto section = allot::EmbeddedSection{"orders", {1, 2, 3}};
     const auto snapshot = allot::snapshot(loaded->dispatcher, first_position, section);
     auto header = block.header;
-    CHECK(allot::verify<D>(bytes, header, snapshot, block.log, D{})->error == ReceiptError::root_differs);
+    CHECK(allot::verify<D>(bytes, header, first_position, snapshot, block.log, D{})->error ==
+          ReceiptError::root_differs);
     header.state_root = allot::state_root(loaded->dispatcher, section);
-    CHECK_FALSE(allot::verify<D>(bytes, header, snapshot, block.log, D{}));
+    CHECK_FALSE(allot::verify<D>(bytes, header, first_position, snapshot, block.log, D{}));
 }
 
 }  // namespace rooted_receipt_test

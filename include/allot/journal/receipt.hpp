@@ -130,6 +130,7 @@ enum class ReceiptError : std::uint8_t {
     no_such_choice = 4,
     differs = 5,
     root_differs = 6,
+    position_differs = 7,
 };
 
 /// The error and its remedy, in one sentence.
@@ -143,6 +144,7 @@ enum class ReceiptError : std::uint8_t {
         case ReceiptError::no_such_choice: return "the command at the receipt's position made fewer choices";
         case ReceiptError::differs: return "the choice was another one than the receipt states";
         case ReceiptError::root_differs: return "the snapshot is of another state than the trusted root";
+        case ReceiptError::position_differs: return "the snapshot is of another position than the trusted one";
     }
     return "unknown error";
 }
@@ -159,16 +161,17 @@ struct ReceiptFault {
 namespace detail {
 
 /// The dispatcher of a snapshot after the commands of the log before `position`; `position` stays the snapshot's. Calls
-/// `followed(events)` for each of them. `root`, if stated, is the snapshot's.
+/// `followed(events)` for each of them. `trusted`, if stated, is the snapshot's root and position.
 template <class Dispatcher, class F>
 [[nodiscard]] auto state_before(std::uint64_t position, std::span<const std::uint8_t> snapshot,
                                 std::span<const LogEntry<typename Dispatcher::Command>> log, Dispatcher composed,
-                                const std::optional<Hash256>& root, F&& followed)
+                                const std::optional<std::pair<Hash256, std::uint64_t>>& trusted, F&& followed)
     -> Result<Loaded<Dispatcher>, ReceiptFault> {
     const auto refused = [](const ReceiptFault& fault) { return FailureOf<ReceiptFault>{fault}; };
     auto loaded = load_snapshot(snapshot, std::move(composed), {SnapshotParameters::taken_over});
     if (!loaded) { return refused({ReceiptError::snapshot_refused, {}, loaded.error()}); }
-    if (root && *root != loaded->state_root) { return refused({ReceiptError::root_differs}); }
+    if (trusted && trusted->first != loaded->state_root) { return refused({ReceiptError::root_differs}); }
+    if (trusted && trusted->second != loaded->position) { return refused({ReceiptError::position_differs}); }
     if (position < loaded->position || position - loaded->position >= log.size()) {
         return refused({ReceiptError::log_incomplete});
     }
@@ -208,7 +211,8 @@ template <class R>
 /// weight and random draw. Then it compares. Null if the receipt is true, else the error.
 ///
 /// `receipt` is `encode` of a Receipt. `composed` is a dispatcher with the policies that decided. One with `LinearPool`
-/// and `LinearQueue` decides alike and shares no index with the dispatcher that is verified.
+/// and `LinearQueue` decides alike and shares no index with the dispatcher that is verified. Snapshot and log are taken
+/// as given, and so is the snapshot's position.
 ///
 /// @complexity the cost of loading the snapshot and of the commands of the log up to the position.
 template <class Dispatcher>

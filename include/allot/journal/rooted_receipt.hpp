@@ -84,25 +84,28 @@ private:
 /// receipt is true, else the error.
 ///
 /// `receipt` is `encode` of a RootedReceipt. `trusted` belongs to the state of the snapshot, with the embedder's
-/// section if it has one. So receipt and snapshot may come from any party. The commands of `log` are the ones that one
-/// takes as given, such as those of the block. Compare `after` with a later header that one trusts to confirm them.
+/// section if it has one, and `position` is the number of commands before that state. A root does not cover it, so a
+/// header must state it, or one counts the commands of the blocks. So receipt and snapshot may come from any party, and
+/// a snapshot that states another position is refused. The commands of `log` are the ones that one takes as given, such
+/// as those of the block. Compare `after` with a later header that one trusts to confirm them.
 ///
 /// @complexity that of `verify` without hashes, and linear in the records.
 template <class Dispatcher>
-[[nodiscard]] auto verify(std::span<const std::uint8_t> receipt, const HistoryHashes& trusted,
+[[nodiscard]] auto verify(std::span<const std::uint8_t> receipt, const HistoryHashes& trusted, std::uint64_t position,
                           std::span<const std::uint8_t> snapshot,
                           std::span<const LogEntry<typename Dispatcher::Command>> log, Dispatcher composed)
     -> std::optional<ReceiptFault> {
     const auto stated = decode<RootedReceipt>(receipt);
     if (!stated) { return ReceiptFault{ReceiptError::malformed}; }
-    const auto position = stated->choice.position;
+    const auto chosen_at = stated->choice.position;
     auto hash = EventHash{trusted.event_hash};
     auto events = Events{};
-    auto before = detail::state_before(position, snapshot, log, std::move(composed), trusted.state_root,
-                                       [&](const Events& followed) { hash.add(followed); });
+    auto before =
+        detail::state_before(chosen_at, snapshot, log, std::move(composed), std::pair{trusted.state_root, position},
+                             [&](const Events& followed) { hash.add(followed); });
     if (!before) { return before.error(); }
-    auto writer = ReceiptWriter{before->dispatcher, position, hash.value()};
-    const auto& entry = log[static_cast<std::size_t>(position - before->position)];
+    auto writer = ReceiptWriter{before->dispatcher, chosen_at, hash.value()};
+    const auto& entry = log[static_cast<std::size_t>(chosen_at - position)];
     const auto made = writer.apply(before->dispatcher, entry.command, entry.moment, events);
     if (stated->choice.ordinal >= made.size()) { return ReceiptFault{ReceiptError::no_such_choice}; }
     const auto& ours = made[stated->choice.ordinal];
