@@ -349,6 +349,58 @@ TEST_CASE("a node departs in a snapshot only with models, for nothing else would
     CHECK(paused_as_departing({"a"}) != "nodes");  // only its root is another one
 }
 
+TEST_CASE("a snapshot at the end of time is loaded, although all that it waits for lies beyond") {
+    const auto last = support::at(allot::time_point_max.time_since_epoch());
+    auto d = allot::Dispatcher<>{};
+    auto low = support::plain_task(9);
+    low.vram_min = allot::Gibibytes{4'096};  // waits, for no node has so much
+    low.group = 7;
+    support::ok(d.submit(low, last));
+    for (auto i = 1; i <= 4; ++i) { support::ok(d.join(support::plain_node(i), last)); }
+    for (auto i = 1; i <= 3; ++i) { support::ok(d.submit(support::plain_task(i), last)); }
+    support::ok(d.cancel(2, last));
+    support::ok(d.cancel(9, last));
+    low.id = 10;
+    support::ok(d.submit(low, last));
+    support::ok(d.postpone(allot::Duration{1'000}, last));
+    const auto lease = d.lease(1);
+    REQUIRE(lease);
+    REQUIRE(lease->deadline > allot::time_point_max);
+    for (auto i = 1; i <= 4; ++i) {
+        if (d.node(i)->node.state == allot::NodeState::available) { support::ok(d.leave(i, last)); }
+    }
+    const auto bytes = allot::snapshot(d, 5);
+    const auto loaded = allot::load_snapshot(bytes, allot::Dispatcher<>{});
+    REQUIRE(loaded);
+    CHECK(loaded->dispatcher == d);
+    CHECK(allot::snapshot(loaded->dispatcher, 5) == bytes);
+}
+
+TEST_CASE("nothing is due in a snapshot later than the longest wait from the end of time") {
+    const auto last = support::at(allot::time_point_max.time_since_epoch());
+    const auto with_due_at = [&](const allot::Dispatcher<>& d, allot::TimePoint was, allot::TimePoint is) {
+        auto bytes = allot::snapshot(d, 1);
+        const auto old = allot::encode(was);  // behind a byte that tells the version
+        const auto at = std::search(bytes.begin(), bytes.end(), old.begin() + 1, old.end());
+        REQUIRE(at != bytes.end());
+        const auto forged_as = allot::encode(is);
+        std::copy(forged_as.begin() + 1, forged_as.end(), at);
+        return accused(bytes);
+    };
+    constexpr auto most = allot::time_point_max + allot::Duration{std::int64_t{1} << 40};
+    auto d = allot::Dispatcher<>{};
+    support::ok(d.submit(support::plain_task(1), last));
+    const auto task_due = d.next_deadline().value();
+    CHECK(with_due_at(d, task_due, most) != "tasks");  // only its root is another one
+    CHECK(with_due_at(d, task_due, most + allot::Duration{1}) == "tasks");
+    support::ok(d.join(support::plain_node(1), last));
+    const auto lease_due = d.lease(1).value().deadline;
+    CHECK(with_due_at(d, lease_due, most) != "leases");
+    CHECK(with_due_at(d, lease_due, most + allot::Duration{1}) == "leases");
+    CHECK(with_due_at(d, lease_due, allot::TimePoint::min()) == "leases");
+    CHECK(with_due_at(d, lease_due, allot::never) == "leases");
+}
+
 TEST_CASE("a requirement that both accepts and refuses platforms is in no snapshot") {
     auto d = allot::Dispatcher<>{};
     support::ok(d.submit(support::with(support::plain_task(1), [](auto& t) { t.platforms_refused = {"abc"}; }),

@@ -176,8 +176,11 @@ private:
         demand(further <= reach_left_, SnapshotError::too_sparse);
         reach_left_ -= fault_ ? 0U : further;
     }
-    static auto in_time(TimePoint time) -> bool {
-        return time == never || (TimePoint{} <= time && time <= time_point_max);
+    static auto in_time(TimePoint time) -> bool { return may_be_due(time, -wait_max); }
+    /// True for a time at which something may be due: up to the longest wait from the latest instant, and the time `by`
+    /// that outages added.
+    static auto may_be_due(TimePoint time, Duration by = {}) -> bool {
+        return time == never || (TimePoint{} <= time && time <= time_point_max + wait_max + by);
     }
     template <class Values>
     static auto ascends(const Values& values) -> bool {
@@ -242,7 +245,7 @@ private:
         if (fault_) { return; }
         const auto& node = record.node;
         demand(!node.id.is_null() && !state_.nodes().find(node.id), SnapshotError::not_canonical);
-        demand(node.stake.admitted() && in_time(node.due_at));
+        demand(node.stake.admitted() && may_be_due(node.due_at));
         if (node.state == NodeState::left) {
             demand(node.node_class == no_handle<ClassId> && node.slot == 0 && !node.leased() && held.empty());
         } else {
@@ -283,7 +286,7 @@ private:
     void group(GroupHandle h) {
         auto group = value<GroupRecord>();
         demand(!group.id.is_null() && !state_.groups().find(group.id), SnapshotError::not_canonical);
-        demand(group.tasks > 0 && group.tasks >= group.tasks_left && in_time(group.due_at) &&
+        demand(group.tasks > 0 && group.tasks >= group.tasks_left && may_be_due(group.due_at) &&
                (group.tasks_left > 0 || group.due_at != never));
         if (!fault_) {
             members_left_.push_back({h, group.tasks_left});
@@ -295,7 +298,8 @@ private:
         auto task = value<Task>();
         if (fault_) { return; }
         demand(!task.id.is_null() && !state_.tasks().find(task.id), SnapshotError::not_canonical);
-        demand(in_time(task.due_at) && in_time(task.submitted_at) && task.sequence < state_.counters().sequence_next);
+        demand(may_be_due(task.due_at) && in_time(task.submitted_at) &&
+               task.sequence < state_.counters().sequence_next);
         demand(task.fee.admitted() && task.duration_estimate > Duration{0});  // zero stands for one out of range, too
         demand(task.state != TaskState::ended);
         demand((task.state == TaskState::running) == (task.lease != no_handle<LeaseHandle>));
@@ -320,7 +324,7 @@ private:
         if (fault_) { return; }
         demand(!task.id.is_null() && !state_.tasks().find(task.id) && !state_.ended_tasks().find(task.id),
                SnapshotError::not_canonical);
-        demand(in_time(task.due_at) && task.due_at != never);
+        demand(may_be_due(task.due_at) && task.due_at != never);
         demand(task.node == no_handle<NodeNameId> || state_.node_names().contains(task.node.value));
         demand(agree(task));
         if (!fault_) { state_.put(h, std::move(task), nobody_); }
@@ -344,9 +348,10 @@ private:
     void lease(LeaseHandle h) {
         const auto lease = value<LeaseRecord>();
         const auto completed = lease.phase == LeasePhase::completed;
+        const auto postponed = std::clamp(lease.postponed, Duration{0}, postponed_max);
         demand(lease.token < state_.counters().token_next && in_time(lease.started_at) &&
-               (completed ? lease.deadline == never : in_time(lease.deadline) && lease.deadline != never) &&
-               lease.postponed >= Duration{0} && lease.postponed <= postponed_max);
+               (lease.deadline == never) == completed && may_be_due(lease.deadline, postponed) &&
+               lease.postponed == postponed);
         const auto* task = state_.tasks().find_record(lease.task);
         const auto* node = state_.nodes().find_record(lease.node);
         demand(task != nullptr && task->state == TaskState::running && node != nullptr && node->node.lease == h);
@@ -421,6 +426,8 @@ private:
             farthest = place;
         }
     }
+
+    static constexpr auto wait_max = Duration{std::int64_t{1} << 40};  // the longest of all rules and terms
 
     ByteReader* in_;
     Decoder decoder_;
