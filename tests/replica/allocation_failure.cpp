@@ -30,6 +30,9 @@ auto lived() -> std::vector<Bytes> {
     (void)log.next({join(1), join(2), submit(1), submit(2)});
     if (!log.sink.attested.empty()) { (void)log.append(log.replica.now(), body::Attest{log.sink.attested.at(0)}); }
     log.tick(log.replica.now() + 1s);
+    for (const auto& session : {SessionId{"x"}, SessionId{"y"}}) {  // the outage changes what is kept of their expiry
+        (void)log.append(log.replica.now(), body::Register{session, "expiring", log.replica.now() + 2h});
+    }
     log.tick(log.replica.now() + 1h);
     for (auto i = 1; i < 4; ++i) { (void)log.open(SessionId{i}, "client"); }
     (void)log.append(log.replica.now(), body::Operator<Command>{2, {command::Postpone{1s}, submit(3)}});
