@@ -1,3 +1,4 @@
+#include <chrono>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -237,6 +238,33 @@ TEST_CASE("work that a fork dropped is taken in by an owner that knows its lease
     another.adopt(dropped, at(0s));
     another.adopt(another.fresh(7), at(1s));
     CHECK_FALSE(another.may_count(promise));
+}
+
+TEST_CASE("work that a fork dropped is taken in at once, however much it is; what cannot be keeps no other out") {
+    const auto began = std::chrono::steady_clock::now();
+    const auto large = plan_of({1, 2'000, 0, 1, 0}).macro(0);
+    auto p = allot::QueueParameters{};
+    p.attempts_max = 1;
+    auto state = QueueState{large, node(1), p};
+    state.adopt(state.fresh(1), at(0s));
+    const auto first = state.control();
+    auto tokens = std::vector<allot::FencingToken>{};
+    for (std::uint32_t k = 0; k < large.items(); ++k) { tokens.push_back(state.lease(k, at(0s))); }
+    // In the fork another member was given the only lease of the first MicroJob.
+    auto fork = QueueState{large, node(2), p};
+    fork.adopt(first, at(0s));
+    fork.begin_reign({2, node(2).node, 1, fork.reign().rank(), true, at(10s)}, at(10s));
+    (void)fork.lease(0, at(10s));
+    state.adopt(fork.control(), at(10s));
+    state.begin_reign({3, node(1).node, 1, state.reign().rank(), true, at(20s)}, at(20s));
+    for (std::uint32_t k = 0; k < large.items(); ++k) {
+        REQUIRE_FALSE(state.results().add(commitment_of(result_of(large, k, node(1), hashes_of(large, k), tokens[k]))));
+    }
+    auto out = JobEffects{};
+    CHECK(state.settle(at(20s), out));
+    CHECK_FALSE(state.accepted()[0]);
+    CHECK(std::count_if(state.accepted().begin(), state.accepted().end(), [](const auto& a) { return !!a; }) == 1'999);
+    CHECK(std::chrono::steady_clock::now() - began < 10s);  // 0.1 s; it took minutes
 }
 
 TEST_CASE("a lease given back or rejected rests longer each time") {

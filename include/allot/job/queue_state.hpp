@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -215,34 +216,58 @@ private:
     }
     /// Keeps leases that are not among others, of each holder so many for a MicroJob that none can fill the memory.
     auto keep_dropped(const std::vector<LeaseGiven>& leases, const std::vector<LeaseGiven>& kept) -> void {
-        for (const auto& lease : leases) {
-            if (std::binary_search(kept.begin(), kept.end(), lease, ByToken{})) { continue; }
-            const auto same = [&](const auto& other) {
-                return other.holder == lease.holder && other.micro == lease.micro;
-            };
-            const auto count = std::count_if(dropped_.begin(), dropped_.end(), same);
-            if (count < static_cast<std::ptrdiff_t>(ResultSet::each_max)) { dropped_.insert(lease); }
+        auto missing = std::vector<LeaseGiven>{};
+        std::set_difference(leases.begin(), leases.end(), kept.begin(), kept.end(), std::back_inserter(missing),
+                            ByToken{});
+        if (missing.empty()) { return; }
+        auto count = std::map<std::pair<NodeId, std::uint32_t>, std::size_t>{};
+        for (const auto& lease : dropped_) { ++count[{lease.holder, lease.micro}]; }
+        for (const auto& lease : missing) {
+            auto& same = count[{lease.holder, lease.micro}];
+            if (same < ResultSet::each_max && dropped_.insert(lease).second) { ++same; }
         }
     }
     /// Takes in the leases that a fork dropped, if their work is done: else it would be done again, and each time count
     /// as an attempt. Returns true if there was one.
     auto recall() -> bool {
-        auto any = false;
+        auto done = std::vector<LeaseGiven>{};
         for (const auto& promise : results_.commitments()) {
             const auto* lease = lease_dropped(promise.node, promise.key.micro, promise.token);
             if (lease == nullptr) { continue; }
-            auto next = control();
-            const auto at = std::upper_bound(next.given.begin(), next.given.end(), *lease, ByToken{});
-            next.given.insert(at, *lease);
-            ++next.items[lease->micro].attempts;
-            next.tokens = std::max(next.tokens, lease->token.seq);
+            done.push_back(*lease);
             dropped_.erase(*lease);
-            if (fault_of(plan_, next, parameters_)) { continue; }
-            leases_ = MicroLeases{std::exchange(next.items, {})};
-            control_ = std::move(next);
-            any = true;
         }
-        return any;
+        if (done.empty()) { return false; }
+        auto next = control();
+        auto leases = std::vector<std::vector<LeaseGiven>>(plan_.items());
+        for (const auto& lease : next.given) { leases[lease.micro].push_back(lease); }
+        std::erase_if(done, [&](const auto& lease) { return !takes_in(leases[lease.micro], lease); });
+        for (const auto& lease : done) {
+            ++next.items[lease.micro].attempts;
+            next.tokens = std::max(next.tokens, lease.token.seq);
+        }
+        next.given.insert(next.given.end(), done.begin(), done.end());
+        std::sort(next.given.begin(), next.given.end(), ByToken{});
+        if (done.empty() || fault_of(plan_, next, parameters_)) { return false; }
+        leases_ = MicroLeases{std::exchange(next.items, {})};
+        control_ = std::move(next);
+        return true;
+    }
+    /// Adds a lease to those of its MicroJob, unless these are no leases of a valid control then: each is valid by
+    /// itself, so that one that is not keeps no other out.
+    auto takes_in(std::vector<LeaseGiven>& leases, const LeaseGiven& lease) const -> bool {
+        auto more = leases;
+        more.insert(std::upper_bound(more.begin(), more.end(), lease, ByToken{}), lease);
+        const auto& hold = leases_.find(lease.micro)->hold;
+        if (more.size() > parameters_.attempts_max || (hold && more.back().token != hold->token)) { return false; }
+        for (auto last = more.begin(); last != more.end(); ++last) {
+            const auto again = std::any_of(more.begin(), last, [&](const auto& l) { return l.holder == last->holder; });
+            if (again && detail::is_last_lease(static_cast<std::uint32_t>(last - more.begin()), parameters_)) {
+                return false;
+            }
+        }
+        leases = std::move(more);
+        return true;
     }
     /// Notes the time of the greatest progress so far. It is a number that grows, so no owner can make it up for ever.
     auto note_progress(TimePoint now) -> void {

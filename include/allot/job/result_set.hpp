@@ -33,10 +33,10 @@ public:
     static constexpr std::size_t each_max = 16;
 
     /// Adds a commitment. Errors, which change nothing: `result_rejected`, `result_duplicate`, `message_too_large`.
-    /// @complexity linear in the commitments and rejections.
     auto add(const Commitment& commitment) -> std::optional<JobError> {
         if (rejected_.contains(commitment.digest)) { return JobError::result_rejected; }
         if (!commitments_.insert(commitment).second) { return JobError::result_duplicate; }
+        own_[{commitment.node, commitment.key}].insert({commitment.digest, commitment.token});
         bound(commitment.node, commitment.key);
         return commitments_.contains(commitment) ? std::nullopt : std::optional{JobError::message_too_large};
     }
@@ -48,18 +48,22 @@ public:
         results_.emplace(record.digest, record);
         return std::nullopt;
     }
-    /// Rejects and removes a result, known or not. Returns false if it was known. @complexity linear in the entries.
+    /// Rejects and removes a result, known or not. Returns false if it was known.
+    /// @complexity O(log n), for each commitment to it.
     auto reject(const Rejection& rejection) -> bool {
         results_.erase(rejection.digest);
-        std::erase_if(commitments_, [&](const auto& promise) { return promise.digest == rejection.digest; });
-        auto [at, fresh] = rejected_.try_emplace(rejection.digest, rejection);
-        if (fresh) {
-            bound(rejection.node, rejection.key);
-            return true;
+        auto promise = commitments_.lower_bound({rejection.digest, {}, NodeId::null(), {}, {}});
+        while (promise != commitments_.end() && promise->digest == rejection.digest) {
+            disown(promise->node, promise->key, {promise->digest, promise->token});
+            promise = commitments_.erase(promise);
         }
+        auto [at, fresh] = rejected_.try_emplace(rejection.digest, rejection);
         // Nodes that rejected it for different reasons must converge to one reason.
-        if (!(order(rejection) < order(at->second))) { return false; }
+        if (!fresh && !(order(rejection) < order(at->second))) { return false; }
+        if (!fresh) { disown(at->second.node, at->second.key, {rejection.digest, {}}); }
         at->second = rejection;
+        own_[{rejection.node, rejection.key}].insert({rejection.digest, {}});
+        bound(rejection.node, rejection.key);
         return true;
     }
     /// Adds a record of the whole MacroJob. Returns false if it was known, or if its owner has too many.
@@ -94,12 +98,14 @@ public:
         });
     }
 
-    /// True if the node committed to another result under the same lease. @complexity linear in the commitments.
+    /// True if the node committed to another result under the same lease.
+    /// @complexity O(log n), and linear in the node's commitments for the MicroJob.
     [[nodiscard]] auto differs(const Commitment& promise) const -> bool {
-        return std::any_of(commitments_.begin(), commitments_.end(), [&](const auto& other) {
-            return other.node == promise.node && other.key == promise.key && other.token == promise.token &&
-                   other.digest != promise.digest;
-        });
+        const auto own = own_.find({promise.node, promise.key});
+        return own != own_.end() && std::any_of(own->second.begin(), own->second.end(), [&](const auto& told) {
+                   const auto& [digest, token] = told;
+                   return token == promise.token && digest != promise.digest && !is_rejected(digest);
+               });
     }
 
     /// Returns the MacroJob's valid record: the first, by `before`, of those without a rejected result for which
@@ -132,23 +138,28 @@ public:
     friend auto operator==(const ResultSet&, const ResultSet&) -> bool = default;
 
 private:
+    /// A node's commitments for one MicroJob, rejected ones with no token.
+    using Told = std::set<std::pair<Hash256, FencingToken>>;
+
     /// Keeps the first commitments of a node for a MicroJob. Rejected ones count, so that the order of messages does
     /// not.
     auto bound(const NodeId& node, const MicroKey& key) -> void {
-        auto own = std::vector<Commitment>{};
-        const auto same = [&](const auto& entry) { return entry.node == node && entry.key == key; };
-        for (const auto& promise : commitments_) {
-            if (same(promise)) { own.push_back(promise); }
-        }
-        for (const auto& [digest, rejection] : rejected_) {
-            if (same(rejection)) { own.push_back({digest, key, node, {}, {}}); }
-        }
+        auto& own = own_[{node, key}];
         if (own.size() <= each_max) { return; }
-        std::sort(own.begin(), own.end());
-        for (auto at = own.begin() + each_max; at != own.end(); ++at) {
-            if (const auto* result = kept(*at)) { results_.erase(Hash256{result->digest}); }
-            commitments_.erase(*at);
+        for (auto at = std::next(own.begin(), each_max); at != own.end();) {
+            const auto promise = Commitment{at->first, key, node, at->second, {}};
+            if (is_rejected(promise.digest)) {
+                ++at;
+                continue;
+            }
+            if (kept(promise) != nullptr) { results_.erase(promise.digest); }
+            commitments_.erase(promise);
+            at = own.erase(at);
         }
+    }
+    auto disown(const NodeId& node, const MicroKey& key, const Told::value_type& told) -> void {
+        const auto own = own_.find({node, key});
+        if (own != own_.end() && own->second.erase(told) > 0 && own->second.empty()) { own_.erase(own); }
     }
     [[nodiscard]] static auto order(const Rejection& r)
         -> std::tuple<RejectReason, MicroKey, NodeId, WalletId, NodeId> {
@@ -156,6 +167,7 @@ private:
     }
 
     std::set<Commitment> commitments_;
+    std::map<std::pair<NodeId, MicroKey>, Told> own_;  // follows from the commitments and rejections
     std::map<Hash256, ResultRecord> results_;
     std::map<Hash256, Rejection> rejected_;
     std::map<Hash256, MacroRecord> records_;
