@@ -419,7 +419,9 @@ TEST_CASE("an owner that sees its queue forked tells it beside its own") {
     auto owner = replica(3);
     (void)received(owner, to(3, fork), at(1s));
     REQUIRE(owner.state().owns());
-    const auto effects = received(owner, to(2, fork), at(1s));
+    auto rival = to(2, fork);
+    for (std::uint32_t n = 4; rival.control->newer_than(owner.state().control()); ++n) { rival = to(n, fork); }
+    const auto effects = received(owner, rival, at(1s));
     CHECK(effects.get<event::MemberContradicted>()->node == node(1).node);
     const auto told = *sent<Found>(effects);
     CHECK(told.one == sent<message::QueueSnapshot>(effects)->control);  // signed in one state

@@ -131,6 +131,19 @@ TEST_CASE("K6: a chain of reigns has no gap, and no reign that its author could 
     CHECK(fault_with(to_and_fro(2 * C::reigns_spare + 1)) == JobError::message_too_large);
 }
 
+TEST_CASE("nobody changes when a reign of a chain began, nor when the queue did") {
+    using C = QueueControl;
+    CHECK(fault_with([](C& c) { c.chain[1].reign.began = at(1s); }) == JobError::message_shape_wrong);
+    CHECK(fault_with([](C& c) { c.chain.front().reign.began = at(1ms); }) == JobError::message_time_wrong);
+    auto alone = allot::QueueState{plan, node(9), {}}.fresh(1);
+    alone.clock = at(1s);
+    CHECK(fault_of(plan, alone, {}) == std::nullopt);
+    alone.chain.front().reign.began = at(1ms);
+    CHECK(fault_of(plan, alone, {}) == JobError::message_time_wrong);
+    // Leases name the reign that gave them as it was.
+    CHECK(fault_with([](C& c) { c.chain.back().reign.began = at(11s); }) == JobError::message_shape_wrong);
+}
+
 TEST_CASE("an owner that was taken over rests, and so does the one that took over, longer each time") {
     // 5 s after the first time, then 10 s, 20 s.
     auto control = good();

@@ -31,10 +31,12 @@ struct QueueReign {
     bool taken = false;        ///< True if the owner created the queue or took it over itself; else it was handed over.
     TimePoint began{};         ///< By the queue's clock.
 
-    /// Orders two reigns of one epoch, which are a fork. No node can prefer itself, because all are hashed alike.
+    /// Orders two reigns of one epoch, which are a fork. No node can prefer itself, because all are hashed alike. The
+    /// hash covers all fields, so that no author changes a reign in the middle of a chain.
     [[nodiscard]] auto rank() const noexcept -> std::uint64_t {
         auto hasher = SipHash24{SipKey{epoch, parent}};
-        return hasher.bytes(std::span{owner.bytes()}).word(boot).word(taken ? 1U : 0U).finish();
+        hasher.bytes(std::span{owner.bytes()}).word(boot).word(taken ? 1U : 0U);
+        return hasher.word(static_cast<std::uint64_t>(began.time_since_epoch().count())).finish();
     }
     friend auto operator==(const QueueReign&, const QueueReign&) -> bool = default;
     friend auto operator<=>(const QueueReign& a, const QueueReign& b) -> std::strong_ordering {
@@ -141,7 +143,8 @@ inline constexpr std::uint64_t epoch_step_max = std::uint64_t{1} << 20;
     if (!first.taken || first.parent != 0 || first.epoch == 0 || first.epoch > epoch_step_max) {
         return JobError::message_shape_wrong;
     }
-    if (first.began < TimePoint{}) { return JobError::message_time_wrong; }
+    // The queue's clock begins with it. Any other time would order two queues as their creator likes.
+    if (first.began != TimePoint{}) { return JobError::message_time_wrong; }
     auto rests = ReignRests{{}, owner_timeout};
     for (std::size_t i = 1; i < chain.size(); ++i) {
         const auto& last = chain[i - 1].reign;
