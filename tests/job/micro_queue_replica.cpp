@@ -409,6 +409,32 @@ TEST_CASE("a contradiction is told to members that saw one side of it, or none")
     CHECK(refused([](Found& m) { m.other.items.pop_back(); }, told) == JobError::message_shape_wrong);
 }
 
+TEST_CASE("two commitments under one lease are a contradiction, whoever relays them") {
+    auto p = Pair{};
+    (void)p.a.want_work(true, at(1s));
+    Pair::tell(p.a.tick(at(2s)), p.b, at(2s));
+    REQUIRE(p.a.work());
+    const auto one = result_of(plan, 0, node(1), hashes_of(plan, 1), p.a.work()->token);
+    const auto other = result_of(plan, 0, node(1), hashes_of(plan, 2), p.a.work()->token);
+    const auto told = [](std::vector<allot::Commitment> promises, std::vector<allot::ResultRecord> results) {
+        return message::QueueSnapshot{plan.job, 0, false, {}, promises, results, {}, {}, {}};
+    };
+    const auto bars = [&](const std::vector<allot::JobMessage>& messages) {
+        auto r = p.b;
+        auto times = 0;
+        for (const auto& m : messages) {
+            times += received(r, m, at(3s)).get<event::MemberContradicted>() != nullptr ? 1 : 0;
+        }
+        CHECK(times == (r.state().is_barred(node(1).node) ? 1 : 0));
+        return times == 1;
+    };
+    const auto own = message::ResultCommitted{plan.job, commitment_of(one)};
+    CHECK(bars({own, told({commitment_of(other)}, {})}));
+    CHECK(bars({told({commitment_of(one), commitment_of(other)}, {}), own}));
+    CHECK(bars({own, told({}, {other})}));
+    CHECK_FALSE(bars({own, told({commitment_of(one)}, {one}), own}));
+}
+
 TEST_CASE("an owner that sees its queue forked tells it beside its own") {
     using Found = message::ContradictionFound;
     auto fork = replica(1);

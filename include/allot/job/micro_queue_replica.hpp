@@ -271,9 +271,11 @@ private:
         if (m.control && state_.known()) { look_for_contradiction(*m.control, out); }
         for (const auto& r : m.rejected) { changed_ = state_.results().reject(r) || changed_; }
         for (const auto& c : m.commitments) {
+            if (state_.results().differs(c)) { (void)contradicted(c.node, out); }
             if (!state_.results().add(c)) { fresh_.insert(c); }
         }
         for (const auto& r : m.results) {
+            if (state_.results().differs(commitment_of(r))) { (void)contradicted(r.node, out); }
             if (!state_.results().add(r)) { fresh_.insert(commitment_of(r)); }
             if (r.node == state_.self().node) { note_told(r.digest); }
         }
