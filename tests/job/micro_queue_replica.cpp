@@ -132,6 +132,17 @@ TEST_CASE("a clock far ahead is refused, unless members insist on it for long en
     CHECK(p.b.state().clock(at(51s)) == control.clock + 1s);
 }
 
+TEST_CASE("a saved state that is refused lets no clock far ahead in") {
+    auto p = Pair{};
+    auto wrong = p.b.saved();
+    wrong.macro = 7;
+    CHECK(p.b.resume(wrong, at(1s)).error == JobError::macro_unknown);
+    auto ahead = p.a.snapshot();
+    ahead.control->clock += 1h;
+    ++ahead.control->revision;
+    CHECK(received(p.b, ahead, at(1s)).error == JobError::message_time_wrong);
+}
+
 TEST_CASE("members that insist on a clock far ahead end no work with it") {
     auto p = Pair{};
     auto ahead = p.a.snapshot();

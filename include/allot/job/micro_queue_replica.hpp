@@ -223,7 +223,7 @@ public:
     /// Loads the `saved()` state of an earlier life. Errors: those of `on_proven`.
     [[nodiscard]] auto resume(const job_message::QueueSnapshot& kept, TimePoint now) -> JobEffects {
         auto effects = on_proven(kept, now);
-        adrift_ = true;
+        adrift_ = adrift_ || effects.accepted();
         return effects;
     }
 
