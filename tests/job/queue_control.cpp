@@ -264,6 +264,26 @@ TEST_CASE("K6: who goes on from a control changes neither when results were disc
     CHECK(says([](C& c) { c.chain[2].reign.boot = 9, c.disclosed = 2; }) == std::nullopt);
 }
 
+TEST_CASE("an owner takes back of no result that it was withheld; one that took over may not have heard of it") {
+    auto known = good();
+    known.given[0].withheld = known.given[1].withheld = true;
+    const auto says = [&](bool taken, auto change) {
+        auto next = known;
+        reigns(next, node(2).node, taken, at(20s));
+        change(next);
+        return fault_of_change(known, {at(1'000s), 1'000s, 1'000s}, next, allot::QueueParameters{});
+    };
+    using C = QueueControl;
+    CHECK(says(false, [](C&) {}) == std::nullopt);
+    for (const auto i : {0U, 1U}) {
+        CHECK(says(false, [&](C& c) { c.given[i].withheld = false; }) == JobError::history_changed);
+        CHECK(says(true, [&](C& c) { c.given[i].withheld = false; }) == std::nullopt);
+        CHECK(says(false, [&](C& c) { c.given[i].withheld = false, c.chain.pop_back(), ++c.revision; }) ==
+              JobError::history_changed);
+    }
+    CHECK(says(false, [](C& c) { c.given.pop_back(); }) == JobError::history_changed);
+}
+
 TEST_CASE("the last lease of a MicroJob is for a new holder") {
     auto p = allot::QueueParameters{};
     p.attempts_max = 2;

@@ -165,6 +165,20 @@ namespace detail {
     return same && digest_of(plan.job, plan.macro, a) != digest_of(plan.job, plan.macro, b) ? &author_of(a) : nullptr;
 }
 
+namespace detail {
+
+/// True if each lease that a control calls withheld is withheld in the next one, too. @complexity linear in the leases.
+[[nodiscard]] inline auto keeps_withheld(const QueueControl& known, const QueueControl& next) -> bool {
+    auto at = next.given.begin();
+    return std::all_of(known.given.begin(), known.given.end(), [&](const LeaseGiven& lease) {
+        if (!lease.withheld) { return true; }
+        at = std::find_if(at, next.given.end(), [&](const auto& other) { return other.token >= lease.token; });
+        return at != next.given.end() && at->token == lease.token && at->withheld;
+    });
+}
+
+}  // namespace detail
+
 /// The times of a queue by a node's own clock. No owner's clock alone decides.
 struct OwnTimes {
     TimePoint clock_max{};  ///< The latest time that the queue's clock may show.
@@ -177,7 +191,8 @@ struct OwnTimes {
 ///
 /// Errors: `message_time_wrong` if it is the same queue, and its clock is beyond `clock_max`. `history_changed` if it
 /// lacks a lease that each of its owners knew, or if MicroJobs die or commitments count no longer before their time.
-/// The same if it goes on from the known one, and changes the time of the last progress or of the disclosure. An owner
+/// The same if it goes on from the known one, and changes the time of the last progress or of the disclosure, or takes
+/// back that a result was withheld; but a member that took the queue over may not have heard of that. An owner
 /// that keeps a commitment to itself, so that no other member may disclose a result, cannot call theirs withheld.
 /// @pre `fault_of` finds no fault in either. @complexity linear in the controls, times a logarithm.
 [[nodiscard]] inline auto fault_of_change(const QueueControl& known, const OwnTimes& own, const QueueControl& next,
@@ -188,6 +203,9 @@ struct OwnTimes {
     if (goes_on && (next.progress < known.progress || (known.disclosed != 0 && next.disclosed != known.disclosed))) {
         return JobError::history_changed;
     }
+    // A member that took the queue over may have missed the last words of the owner before it; no other owner has.
+    const auto heard = goes_on && (next.chain.size() == shared || !next.chain[shared].reign.taken);
+    if (heard && !detail::keeps_withheld(known, next)) { return JobError::history_changed; }
     // Members' clocks run at different rates.
     const auto rest = std::min(next.clock - known.progress, own.rested / 4 * 5);
     const auto disclosing = std::min(rest, own.disclosing / 4 * 5);
