@@ -415,6 +415,22 @@ TEST_CASE("what is done with work names it: that of another job, MacroJob or lea
     CHECK_FALSE(p.complete(work, {hash_of(1)}, "", time).accepted());
 }
 
+TEST_CASE("a worker announces its own result alone, whatever others commit to under its token") {
+    auto p = processor(1);
+    (void)p.post(plan, at(0s));
+    const auto time = until_work(p);
+    const auto work = *p.work();
+    auto lie = message::QueueSnapshot{plan.job(), work.key.macro, false, {}, {}, {}, {}, {}, {}};
+    for (std::uint64_t i = 0; i < 9; ++i) {
+        lie.commitments.push_back({hash_of(100 + i), work.key, node(9).node, work.token, {}});
+    }
+    CHECK(received(p, lie, time).accepted());
+    const auto done = p.complete(work, {hash_of(1)}, "out", time);
+    const auto own = result_of(plan.macro(work.key.macro), work.key.micro, node(1), {hash_of(1)}, work.token);
+    REQUIRE(count_sent<message::MicroDone>(done) == 1);
+    CHECK(sent<message::MicroDone>(done)->digest == own.digest);
+}
+
 TEST_CASE("after a restart a processor takes up its job, but not the queues it owned") {
     auto p = processor(1);
     (void)p.post(plan, at(0s));

@@ -170,7 +170,7 @@ public:
         return at_work(work, now, [&](MicroQueueReplica& replica, JobEffects& out) {
             auto done = replica.complete(std::move(block_hashes), std::move(output_uri), now);
             for (const auto& promise : replica.state().results().commitments()) {
-                if (done.accepted() && promise.token == work.token) {
+                if (done.accepted() && promise.token == work.token && promise.node == self_.node) {
                     here().announce_done(work.key, promise.digest, out);
                 }
             }
