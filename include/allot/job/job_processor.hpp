@@ -403,19 +403,27 @@ private:
     }
     /// Asks which MacroJobs of a job are open, and decides: at once, or after the wait for answers if they matter.
     auto look_around(const JobId& job, TimePoint now, JobEffects& out) -> void {
+        ask(job, now, out);
+        find_macro(now, out);
+    }
+    auto ask(const JobId& job, TimePoint now, JobEffects& out) -> void {
         current_ = job;
         phase_ = JobPhase::macro;
         at_ = now + parameters_.answer_wait;
         take_part(*jobs_.find(job), now, out).ask(now, out);
-        find_macro(now, out);
     }
 
-    /// Goes on to a queue with work for this node, or to the next job.
+    /// Goes on to a queue with work for this node, or asks the jobs that may be asked, each once, until one may have
+    /// work.
     auto find_job(TimePoint now, JobEffects& out) -> void {
         for (const auto& [job, known] : jobs_.all()) {
             if (known.part && known.may_have_work() && enter_useful(job, now, out)) { return; }
         }
-        if (const auto next = jobs_.to_ask(now)) { return look_around(*next, now, out); }
+        for (const auto& job : jobs_.all_to_ask(now)) {
+            ask(job, now, out);
+            if (stays(now, out)) { return; }
+        }
+        phase_ = JobPhase::jobs;
         if (now < at_) { return; }
         at_ = now + parameters_.ask_retry;
         out.sends.push_back({jobs_channel(), job_message::JobsQuery{self_.node}});
@@ -424,13 +432,14 @@ private:
     /// Goes on to a queue with work for this node, or creates one that no node has after the wait for answers; and to
     /// another job, at once, if it knows that all of them are in work or have ended.
     auto find_macro(TimePoint now, JobEffects& out) -> void {
-        if (enter_useful(*current_, now, out)) { return; }
-        if (const auto m = here().unused_macro(now)) {
-            if (now < at_) { return; }
-            return parameters_.queue.arbitrate_epochs ? enter(*m, now, out) : claim(*m, now, out);
-        }
-        phase_ = JobPhase::jobs;
-        find_job(now, out);
+        if (!stays(now, out)) { find_job(now, out); }
+    }
+    /// As above; false if it has to go on to another job.
+    auto stays(TimePoint now, JobEffects& out) -> bool {
+        if (enter_useful(*current_, now, out)) { return true; }
+        const auto m = here().unused_macro(now);
+        if (m && now >= at_) { parameters_.queue.arbitrate_epochs ? enter(*m, now, out) : claim(*m, now, out); }
+        return m.has_value();
     }
     /// Requests permission to create the queue of a MacroJob.
     auto claim(std::uint32_t macro, TimePoint now, JobEffects& out) -> void {

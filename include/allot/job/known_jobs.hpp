@@ -7,6 +7,7 @@
 #include <optional>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include <allot/job/job_parameters.hpp>
 #include <allot/job/job_participation.hpp>
@@ -101,16 +102,24 @@ public:
         return true;
     }
 
-    /// The job to ask next, of those that may be asked by now: the one asked the longest ago. Of several the one with
-    /// the fewest jobs of its poster ahead of it, then the first known. @complexity linear.
-    [[nodiscard]] auto to_ask(TimePoint now) const -> std::optional<JobId> {
-        const auto turn = [](const KnownJob& known) { return std::tuple{known.ask_at(), known.ahead, known.order}; };
-        const auto* next = static_cast<const KnownJob*>(nullptr);
+    /// The jobs that may be asked by now, in the order of their turns: first the one asked the longest ago. Of several
+    /// the one with the fewest jobs of its poster ahead of it, then the first known. @complexity O(n log n) in the
+    /// jobs.
+    [[nodiscard]] auto all_to_ask(TimePoint now) const -> std::vector<JobId> {
+        const auto turn = [](const KnownJob* known) { return std::tuple{known->ask_at(), known->ahead, known->order}; };
+        auto waiting = std::vector<const KnownJob*>{};
         for (const auto& [job, known] : jobs_) {
-            if (!known.may_have_work() || known.ask_at() > now) { continue; }
-            if (next == nullptr || turn(known) < turn(*next)) { next = &known; }
+            if (known.may_have_work() && known.ask_at() <= now) { waiting.push_back(&known); }
         }
-        return next == nullptr ? std::nullopt : std::optional{next->posted.plan.job()};
+        std::sort(waiting.begin(), waiting.end(), [&](const auto* a, const auto* b) { return turn(a) < turn(b); });
+        auto jobs = std::vector<JobId>{};
+        for (const auto* known : waiting) { jobs.push_back(known->posted.plan.job()); }
+        return jobs;
+    }
+    /// The first of them; none if there is none. @complexity as above.
+    [[nodiscard]] auto to_ask(TimePoint now) const -> std::optional<JobId> {
+        const auto all = all_to_ask(now);
+        return all.empty() ? std::nullopt : std::optional{all.front()};
     }
 
 private:
