@@ -301,6 +301,39 @@ TEST_CASE("who restarts with an old state does not believe to own the queue") {
     CHECK(again.state().reign().epoch == 2);
 }
 
+TEST_CASE("an owner that restarts with an older state does not contradict itself, and signs no other state") {
+    const auto small = plan_of({1, 1, 0, 3, 0}).macro(0);
+    auto r = MicroQueueReplica{small, node(1), {}, at(0s)};
+    (void)r.want_work(true, at(0s));
+    (void)r.create(at(0s));  // it leases the only MicroJob
+    const auto told = *sent<message::QueueSnapshot>(received(r, request(2), at(100ms)));
+    CHECK(count_sent<message::QueueSnapshot>(received(r, request(2), at(600ms))) == 0);  // noted
+    const auto saved = r.saved();
+    REQUIRE(saved.control->revision == told.control->revision);
+    REQUIRE_FALSE(*saved.control == *told.control);
+    auto again = MicroQueueReplica{small, node(1, 2), {}, at(0s)};
+    REQUIRE(again.resume(saved, at(700ms)).accepted());
+    const auto late = again.on_message(node(9).node, told, at(800ms));
+    CHECK(late.get<event::MemberContradicted>() == nullptr);
+    CHECK(count_sent<message::ContradictionFound>(late) == 0);
+    CHECK_FALSE(again.state().is_barred(node(1).node));
+    // Another's contradiction is seen, but not told with a state of its own that it may have told otherwise.
+    auto fork = replica(3);
+    (void)fork.create(at(0s));
+    auto first = *sent<message::QueueSnapshot>(received(fork, request(1), at(1s)));
+    auto owner = replica(1);
+    (void)received(owner, first, at(1s));
+    REQUIRE(owner.state().owns());
+    auto back = replica(1, {}, 2);
+    REQUIRE(back.resume(owner.saved(), at(2s)).accepted());
+    auto rival = replica(3);
+    (void)rival.create(at(0s));
+    const auto other = *sent<message::QueueSnapshot>(received(rival, request(2), at(1s)));
+    const auto heard = received(back, other, at(2s));
+    CHECK(heard.get<event::MemberContradicted>()->node == node(3).node);
+    CHECK(count_sent<message::ContradictionFound>(heard) == 0);
+}
+
 TEST_CASE("an owner that falls silent is replaced, by the owner before it first") {
     auto p = Pair{};
     Pair::tell(received(p.a, request(2), at(1s)), p.b, at(1s));

@@ -178,7 +178,10 @@ protected:
         const auto owns = state_.owns();
         const auto* author =
             owns ? contradicts(known.chain, control.chain) : contradicts(state_.plan(), known, control);
-        if (author == nullptr || !contradicted(*author, out)) { return; }
+        // After a restart this node does not know its own last words, and must not sign others in their place.
+        const auto& self = state_.self().node;
+        if (author == nullptr || (adrift_ && *author == self) || !contradicted(*author, out)) { return; }
+        if (adrift_ && !owns && author_of(known) == self) { return; }
         if (owns) {
             contrary_ = control;
             changed_ = true;
