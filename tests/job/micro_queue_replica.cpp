@@ -1,6 +1,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "job/support/fixture.hpp"
@@ -781,6 +782,44 @@ TEST_CASE("where epochs are arbitrated nobody owns the queue before the claim is
     CHECK(next.claims[0].claim != asked.claims[0].claim);  // that epoch is somebody else's
     CHECK(r.on_claim(next.claims[0].claim, true, *r.next_deadline()).get<event::QueueCreated>() != nullptr);
     CHECK(r.state().owns());
+}
+
+TEST_CASE("a queue goes on after claims were lost for hours, for want of voters") {
+    auto p = allot::QueueParameters{};
+    p.arbitrate_epochs = true;
+    p.abandon_after = 24h;
+    auto owner = replica(3, p);
+    const auto created = owner.create(at(0s));
+    const auto first = *sent<message::QueueSnapshot>(owner.on_claim(created.claims.at(0).claim, true, at(0s)));
+    auto a = replica(1, p);
+    auto b = replica(2, p);
+    (void)received(a, first, at(0s));
+    (void)received(b, first, at(0s));
+    auto time = at(0s);
+    auto highest = std::uint64_t{0};
+    auto names = std::set<allot::Hash256>{};
+    for (auto lost = 0; lost <= 1'000; ++lost) {
+        auto asked = JobEffects{};
+        while (asked.claims.empty()) {
+            time = *a.next_deadline();
+            asked = a.tick(time);
+        }
+        time += 4s;
+        names.insert(asked.claims[0].claim);
+        const auto decided = a.on_claim(asked.claims[0].claim, lost == 1'000, time);
+        if (lost < 1'000) { continue; }
+        REQUIRE(a.state().owns());
+        highest = a.state().reign().epoch;
+        CHECK(received(b, *sent<message::QueueSnapshot>(decided), time).accepted());
+    }
+    CHECK(names.size() == 1'001);  // votes are for ever, so each is for another epoch
+    CHECK(highest < allot::epoch_step_max / 4);
+    CHECK(b.state().reign() == a.state().reign());
+    // Epochs are counted from that reign on.
+    auto handed = received(a, request(2), time);
+    REQUIRE(handed.claims.size() == 1);
+    (void)a.on_claim(handed.claims[0].claim, true, time);
+    CHECK(a.state().reign().epoch == highest + 1);
 }
 
 TEST_CASE("nobody gives back the lease of another, although its token is public") {

@@ -222,9 +222,11 @@ protected:
         const auto reign = std::exchange(claim_, std::nullopt)->reign;
         epoch_floor_ = std::max(epoch_floor_, reign.epoch);
         if (!won) {
-            // Another node won that epoch. Give it time to announce that, and skip more epochs with each loss.
+            // Another node won that epoch, or too few voters were there. Give it time to announce that, and skip more
+            // epochs with each loss, to find a free one soon; but a long outage must not use up `epoch_step_max`.
             heard_ = lost_at_ = now;
-            epoch_floor_ += (std::uint64_t{1} << std::min(lost_++, 16U)) - 1;
+            epoch_floor_ += lost_ < skips_max ? (std::uint64_t{1} << lost_) - 1 : 0;
+            ++lost_;
         } else if (reign.parent == (state_.known() ? state_.reign().rank() : 0)) {
             enter(reign, now, out);
         }
@@ -239,8 +241,8 @@ protected:
         heard_ = now;
         adrift_ = false;
         if (!same_reign || (claim_ && claim_->for_silence)) { claim_.reset(); }
-        if (!same_reign || !claim_) { lost_ = 0; }
         if (same_reign) { return; }
+        forget_losses();
         const auto& reign = state_.reign();
         std::erase_if(overheard_, [&](const auto& r) {
             return r.node == reign.owner || now - r.heard > parameters().request_retry_max;
@@ -319,7 +321,13 @@ private:
         clock_first_at_ = now;
     }
     [[nodiscard]] auto next_epoch() const -> std::uint64_t {
-        return std::max(epoch_floor_, state_.known() ? state_.reign().epoch : 0) + 1;
+        const auto last = state_.known() ? state_.reign().epoch : 0;
+        return std::min(std::max(epoch_floor_, last) + 1, last + epoch_step_max);
+    }
+    /// Another reign has begun: epochs are counted from it.
+    auto forget_losses() -> void {
+        epoch_floor_ = 0;
+        lost_ = 0;
     }
 
     auto change_reign(const QueueReign& reign, TimePoint now, JobEffects& out) -> void {
@@ -335,6 +343,7 @@ private:
         heard_ = now;
         taken_ = 0;
         changed_ = whole_ = true;
+        forget_losses();
         if (!state_.known()) {
             state_.adopt(state_.fresh(reign.epoch), now);
             set_clock({}, now);
@@ -352,6 +361,8 @@ private:
         ask_anew(now + parameters().request_retry);
     }
 
+    static constexpr std::uint32_t skips_max = 16;  // after so many lost claims each skips one epoch
+
     TimePoint clock_first_{};              // of the queue
     TimePoint clock_first_at_{};           // its local time
     TimePoint refused_since_{};            // controls were refused for their clock since then,
@@ -362,8 +373,8 @@ private:
     std::optional<TimePoint> owed_since_{};  // the owner has not acted since then; these were the
     std::uint64_t owed_epoch_ = 0;           // reign
     std::uint64_t owed_tokens_ = 0;          // and the leases
-    std::uint64_t epoch_floor_ = 0;          // highest epoch known to be taken
-    std::uint32_t lost_ = 0;                 // claims lost since the last adoption
+    std::uint64_t epoch_floor_ = 0;          // highest epoch known to be taken since this reign began
+    std::uint32_t lost_ = 0;                 // claims lost since then
     TimePoint lost_at_ = TimePoint::min();   // time of the last loss
 };
 
