@@ -133,6 +133,43 @@ TEST_CASE("a clock far ahead is refused, unless members insist on it for long en
     CHECK(p.b.state().clock(at(51s)) == control.clock + 1s);
 }
 
+TEST_CASE("a queue that begins with the greatest clock or number of leases is refused, so that it can go on") {
+    auto liar = replica(9);
+    auto first = *sent<message::QueueSnapshot>(liar.create(at(0s)));
+    const auto takes = [&](TimePoint clock, std::uint64_t tokens) {
+        auto r = replica(2);
+        first.control->clock = clock;
+        first.control->tokens = tokens;
+        const auto error = received(r, first, at(1s)).error;
+        CHECK(r.state().known() == !error);
+        return error;
+    };
+    const auto half = TimePoint{allot::time_point_max.time_since_epoch() / 2};
+    CHECK(takes(allot::time_point_max, 0) == JobError::message_time_wrong);
+    CHECK(takes(half + 1ms, 0) == JobError::message_time_wrong);
+    CHECK(takes(half, 0) == std::nullopt);
+    CHECK(takes(at(1s), 16) == JobError::message_too_large);
+    CHECK(takes(at(1s), 15) == std::nullopt);  // five leases of each of three MicroJobs in its only reign
+    // Honest owners go on from the greatest of both.
+    auto r = replica(2);
+    first.control->clock = half;
+    (void)received(r, first, at(1s));
+    (void)r.want_work(true, at(1s));
+    auto other = replica(3);
+    (void)received(other, first, at(1s));
+    while (!r.state().owns()) { (void)r.tick(*r.next_deadline()); }
+    REQUIRE(r.work());
+    CHECK(received(other, r.snapshot(), at(30s)).accepted());
+    CHECK(other.state().reign() == r.state().reign());
+    // As long as it is away, a member knows no clock better.
+    auto back = replica(2, {}, 2);
+    (void)back.resume(r.saved(), at(30s));
+    auto ahead = r.snapshot();
+    ahead.control->clock = allot::time_point_max;
+    ++ahead.control->revision;
+    CHECK(received(back, ahead, at(31s)).error == JobError::message_time_wrong);
+}
+
 TEST_CASE("a saved state that is refused lets no clock far ahead in") {
     auto p = Pair{};
     auto wrong = p.b.saved();

@@ -114,11 +114,14 @@ namespace detail {
                                    const QueueParameters& parameters) -> std::optional<JobError> {
     const auto leases_max = std::size_t{plan.items()} * parameters.attempts_max;
     if (control.requests.size() > QueueControl::requests_max || control.given.size() > leases_max ||
-        control.revision > QueueControl::count_max || control.tokens > QueueControl::count_max) {
+        control.revision > QueueControl::count_max) {
         return JobError::message_too_large;
     }
     if (const auto fault = fault_of(control.chain, parameters.owner_timeout)) { return fault; }
-    if (control.reign().epoch > QueueControl::count_max) { return JobError::message_too_large; }
+    // No reign gives more leases than a queue has, so that no owner can use up the numbers of all later ones.
+    if (control.reign().epoch > QueueControl::count_max || control.tokens > control.chain.size() * leases_max) {
+        return JobError::message_too_large;
+    }
     if (control.items.size() != plan.items() || control.accepted.size() != plan.items() ||
         control.disclosed > control.tokens) {
         return JobError::message_shape_wrong;

@@ -261,6 +261,9 @@ private:
         -> std::optional<JobError> {
         if (const auto fault = fault_of(state_.plan(), m, parameters())) { return fault; }
         const auto newer = m.control && (!state_.known() || m.control->newer_than(state_.control()));
+        // Later clocks go on from this one, up to the greatest time: no liar may begin with it.
+        const auto half = TimePoint{time_point_max.time_since_epoch() / 2};
+        if (newer && takes_clock_of(*m.control) && m.control->clock > half) { return JobError::message_time_wrong; }
         if (newer && state_.known() && !adrift_) {
             const auto fault = fault_of_change(state_.control(), own_times(now), *m.control, parameters());
             if (fault == JobError::message_time_wrong) { note_refused_clock(now); }

@@ -241,7 +241,10 @@ private:
         auto next = control();
         auto leases = std::vector<std::vector<LeaseGiven>>(plan_.items());
         for (const auto& lease : next.given) { leases[lease.micro].push_back(lease); }
-        std::erase_if(done, [&](const auto& lease) { return !takes_in(leases[lease.micro], lease); });
+        const auto seq_max = next.chain.size() * plan_.items() * parameters_.attempts_max;
+        std::erase_if(done, [&](const auto& lease) {
+            return lease.token.seq > seq_max || !takes_in(leases[lease.micro], lease);
+        });
         for (const auto& lease : done) {
             ++next.items[lease.micro].attempts;
             next.tokens = std::max(next.tokens, lease.token.seq);

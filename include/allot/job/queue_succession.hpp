@@ -159,6 +159,11 @@ protected:
             parameters().lock * (std::int64_t{1} << (2 * std::min(std::int64_t{insisted}, std::int64_t{10})));
         return clock_first_ + (now - clock_first_at_) / 4 * 5 + allowance;
     }
+    /// True if this node cannot compare the clock of a control with one that it knows: the queue is new to it, or it
+    /// was away.
+    [[nodiscard]] auto takes_clock_of(const QueueControl& control) const -> bool {
+        return !state_.known() || adrift_ || state_.chain().front() != control.chain.front();
+    }
     /// The times by which this node judges a control. If it heard of nothing new for long, it missed the commitments,
     /// and takes the owner's word.
     [[nodiscard]] auto own_times(TimePoint now) const -> OwnTimes {
@@ -235,8 +240,7 @@ protected:
     auto adopt(const QueueControl& control, TimePoint now, JobEffects& out) -> void {
         const auto owned = state_.owns();
         const auto same_reign = state_.known() && state_.reign() == control.reign();
-        const auto other = state_.known() && state_.control().chain.front() != control.chain.front();
-        if (!state_.known() || other || adrift_) { set_clock(control.clock, now); }
+        if (takes_clock_of(control)) { set_clock(control.clock, now); }
         state_.adopt(control, now);
         heard_ = now;
         adrift_ = false;
