@@ -264,6 +264,32 @@ TEST_CASE("K6: who goes on from a control changes neither when results were disc
     CHECK(says([](C& c) { c.chain[2].reign.boot = 9, c.disclosed = 2; }) == std::nullopt);
 }
 
+TEST_CASE("results were disclosed no earlier than each MicroJob that is not dead had a lease") {
+    using C = QueueControl;
+    CHECK(fault_with([](C& c) { c.disclosed = 1; }) == JobError::message_shape_wrong);  // the second lease came later
+    CHECK(fault_with([](C& c) { c.disclosed = 2; }) == std::nullopt);
+    CHECK(fault_with([](C& c) { c.disclosed = 1, c.items[0].hold.reset(), c.items[0].closed = true; }) == std::nullopt);
+    auto fresh = allot::QueueState{plan, node(9), {}}.fresh(1);
+    fresh.tokens = fresh.disclosed = 1;
+    CHECK(fault_of(plan, fresh, {}) == JobError::message_shape_wrong);
+}
+
+TEST_CASE("an owner cannot put the disclosure before a lease that is known") {
+    const auto known = good();
+    const auto says = [&](bool taken, std::uint64_t disclosed) {
+        auto next = known;
+        reigns(next, node(2).node, taken, at(20s));
+        next.tokens = 3;
+        next.disclosed = disclosed;
+        return fault_of_change(known, {at(1'000s), 1'000s, 1'000s}, next, allot::QueueParameters{});
+    };
+    CHECK(says(false, 1) == JobError::history_changed);
+    CHECK(says(false, 2) == std::nullopt);
+    CHECK(says(false, 3) == std::nullopt);
+    CHECK(says(true, 1) == std::nullopt);  // it may not have heard of the last owner's lease
+    CHECK(says(true, 0) == std::nullopt);
+}
+
 TEST_CASE("an owner takes back of no result that it was withheld; one that took over may not have heard of it") {
     auto known = good();
     known.given[0].withheld = known.given[1].withheld = true;

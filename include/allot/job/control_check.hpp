@@ -56,7 +56,7 @@ namespace detail {
 
 /// Returns the first fault of the leases given: each belongs to a reign of its holder, and each MicroJob has as many as
 /// it counts attempts; the last one is for a new holder. Each renewal of a lease had a further block, and a lock
-/// (rule 30).
+/// (rule 30). Results are disclosed once each MicroJob is dead or committed, so that it had a lease before.
 [[nodiscard]] inline auto fault_of_leases(const MacroPlan& plan, const QueueControl& control,
                                           const QueueParameters& parameters) -> std::optional<JobError> {
     auto owners = std::map<std::pair<std::uint64_t, std::uint64_t>, const NodeId*>{};
@@ -64,6 +64,7 @@ namespace detail {
     for (const auto& [reign, signature] : control.chain) { owners[{reign.epoch, reign.rank()}] = &reign.owner; }
     auto last = std::vector<const LeaseGiven*>(control.items.size());
     auto count = std::vector<std::uint32_t>(control.items.size());
+    auto early = std::vector<bool>(control.items.size());  // it had a lease before the disclosure
     auto held = std::set<std::pair<std::uint32_t, NodeId>>{};
     auto before = FencingToken{};
     for (const auto& lease : control.given) {
@@ -81,12 +82,16 @@ namespace detail {
         if (again && is_last_lease(count[lease.micro], parameters)) { return JobError::message_shape_wrong; }
         before = lease.token;
         last[lease.micro] = &lease;
+        early[lease.micro] = early[lease.micro] || lease.token.seq <= control.disclosed;
         ++count[lease.micro];
         ++allowance[lease.holder];
     }
     for (const auto& item : control.items) {
         const auto* given = last[item.key];
-        if (item.attempts != count[item.key]) { return JobError::message_shape_wrong; }
+        const auto disclosed = control.disclosed != 0 && !is_dead(control, item.key);
+        if (item.attempts != count[item.key] || (disclosed && !early[item.key])) {
+            return JobError::message_shape_wrong;
+        }
         if (!item.hold) { continue; }
         const auto& hold = *item.hold;
         if (given == nullptr || given->token != hold.token || given->holder != hold.holder ||
@@ -194,9 +199,10 @@ struct OwnTimes {
 ///
 /// Errors: `message_time_wrong` if it is the same queue, and its clock is beyond `clock_max`. `history_changed` if it
 /// lacks a lease that each of its owners knew, or if MicroJobs die or commitments count no longer before their time.
-/// The same if it goes on from the known one, and changes the time of the last progress or of the disclosure, or takes
-/// back that a result was withheld; but a member that took the queue over may not have heard of that. An owner
-/// that keeps a commitment to itself, so that no other member may disclose a result, cannot call theirs withheld.
+/// The same if it goes on from the known one, and changes the time of the last progress or of the disclosure. The same
+/// if it takes back that a result was withheld, or puts the disclosure before a known lease; but a member that took the
+/// queue over may not have heard of these. An owner that keeps a commitment to itself, so that no other member may
+/// disclose a result, cannot call theirs withheld.
 /// @pre `fault_of` finds no fault in either. @complexity linear in the controls, times a logarithm.
 [[nodiscard]] inline auto fault_of_change(const QueueControl& known, const OwnTimes& own, const QueueControl& next,
                                           const QueueParameters& parameters) -> std::optional<JobError> {
@@ -208,7 +214,10 @@ struct OwnTimes {
     }
     // A member that took the queue over may have missed the last words of the owner before it; no other owner has.
     const auto heard = goes_on && (next.chain.size() == shared || !next.chain[shared].reign.taken);
-    if (heard && !detail::keeps_withheld(known, next)) { return JobError::history_changed; }
+    const auto discloses = goes_on && known.disclosed == 0 && next.disclosed != 0;
+    if (heard && (!detail::keeps_withheld(known, next) || (discloses && next.disclosed < known.tokens))) {
+        return JobError::history_changed;
+    }
     // Members' clocks run at different rates.
     const auto rest = std::min(next.clock - known.progress, own.rested / 4 * 5);
     const auto disclosing = std::min(rest, own.disclosing / 4 * 5);
@@ -219,7 +228,8 @@ struct OwnTimes {
     for (const auto& lease : known.given) {
         if (lease.token.epoch >= settled) { break; }
         at = std::find_if(at, next.given.end(), [&](const auto& other) { return other.token >= lease.token; });
-        if (at == next.given.end() || at->token != lease.token || at->micro != lease.micro) {
+        if (at == next.given.end() || at->token != lease.token || at->micro != lease.micro ||
+            (discloses && next.disclosed < lease.token.seq)) {
             return JobError::history_changed;
         }
         if (at->withheld && !lease.withheld && disclosing < parameters.disclose_within) {

@@ -262,6 +262,8 @@ private:
         auto more = leases;
         more.insert(std::upper_bound(more.begin(), more.end(), lease, ByToken{}), lease);
         const auto& hold = leases_.find(lease.micro)->hold;
+        const auto early = [&](const auto& l) { return l.token.seq <= control_->disclosed; };
+        if (control_->disclosed != 0 && std::none_of(more.begin(), more.end(), early)) { return false; }
         if (more.size() > parameters_.attempts_max || (hold && more.back().token != hold->token)) { return false; }
         for (auto last = more.begin(); last != more.end(); ++last) {
             const auto again = std::any_of(more.begin(), last, [&](const auto& l) { return l.holder == last->holder; });
