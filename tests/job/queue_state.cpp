@@ -242,7 +242,7 @@ TEST_CASE("work that a fork dropped is taken in by an owner that knows its lease
 
 TEST_CASE("work that a fork dropped is taken in at once, however much it is; what cannot be keeps no other out") {
     const auto began = std::chrono::steady_clock::now();
-    const auto large = plan_of({1, 2'000, 0, 1, 0}).macro(0);
+    const auto large = plan_of({1, 4'000, 0, 1, 0}).macro(0);
     auto p = allot::QueueParameters{};
     p.attempts_max = 1;
     auto state = QueueState{large, node(1), p};
@@ -263,8 +263,8 @@ TEST_CASE("work that a fork dropped is taken in at once, however much it is; wha
     auto out = JobEffects{};
     CHECK(state.settle(at(20s), out));
     CHECK_FALSE(state.accepted()[0]);
-    CHECK(std::count_if(state.accepted().begin(), state.accepted().end(), [](const auto& a) { return !!a; }) == 1'999);
-    CHECK(std::chrono::steady_clock::now() - began < 10s);  // 0.1 s; it took minutes
+    CHECK(std::count_if(state.accepted().begin(), state.accepted().end(), [](const auto& a) { return !!a; }) == 3'999);
+    CHECK(std::chrono::steady_clock::now() - began < 2s);  // 0.05 s; it took 5 s
 }
 
 TEST_CASE("a lease given back or rejected rests longer each time") {
