@@ -46,6 +46,14 @@ struct Lawful {
 struct LowMaximum : Lawful {
     auto score_max(const node_data&) const -> Score { return Score::from_ratio(3, 4); }
 };
+/// To join changes nothing, so that the data are those of a new node until the first outcome.
+struct Idle : Lawful {
+    void joined(node_data&, TimePoint) const {}
+    auto score(const node_data& data, TimePoint) const -> Score {
+        return data.back > TimePoint{} ? Score::one() : Score::zero();
+    }
+    auto score_max(const node_data&) const -> Score { return Score::zero(); }
+};
 struct NeverBack : Lawful {
     auto back_at(const node_data&) const -> std::optional<TimePoint> { return std::nullopt; }
 };
@@ -69,6 +77,7 @@ TEST_CASE("a lawful tracker yields no finding") {
 
 TEST_CASE("each fault of a tracker is found") {
     CHECK(says(finding(LowMaximum{}), "above score_max"));
+    CHECK(says(finding(Idle{}), "above score_max"));
     CHECK(says(finding(NeverBack{}), "never back"));
     CHECK(says(finding(BackBefore{}), "before it was excluded"));
     CHECK(says(finding(Remembers{}), "record is not pure"));

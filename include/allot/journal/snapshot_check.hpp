@@ -176,11 +176,11 @@ private:
         demand(further <= reach_left_, SnapshotError::too_sparse);
         reach_left_ -= fault_ ? 0U : further;
     }
-    static auto in_time(TimePoint time) -> bool { return may_be_due(time, -wait_max); }
+    static auto in_time(TimePoint time) -> bool { return may_be_due(time, -duration_max); }
     /// True for a time at which something may be due: up to the longest wait from the latest instant, and the time `by`
     /// that outages added.
     static auto may_be_due(TimePoint time, Duration by = {}) -> bool {
-        return time == never || (TimePoint{} <= time && time <= time_point_max + wait_max + by);
+        return time == never || (TimePoint{} <= time && time <= time_point_max + duration_max + by);
     }
     template <class Values>
     static auto ascends(const Values& values) -> bool {
@@ -426,8 +426,6 @@ private:
             farthest = place;
         }
     }
-
-    static constexpr auto wait_max = Duration{std::int64_t{1} << 40};  // the longest of all rules and terms
 
     ByteReader* in_;
     Decoder decoder_;

@@ -39,14 +39,17 @@ template <qos_tracker P>
     auto sampler = Sampler{seed};
     auto data = Data{};
     auto time = TimePoint{};
+    auto is_new = true;  // to join may leave the data of a new node as they are
     for (std::uint32_t step = 0; step < steps; ++step) {
         const auto where = sentence(" (step ", step, " of seed ", seed, ")");
         if (sampler.once_in(200)) {
             data = Data{};
             time = TimePoint{sampler.duration(40)};
+            is_new = true;
         }
         time += sampler.once_in(3) ? Duration{0} : sampler.duration(24);
-        if (data == Data{} || sampler.once_in(50)) {
+        if (is_new || sampler.once_in(50)) {
+            is_new = false;
             auto copy = data;
             policy.joined(data, time);
             policy.joined(copy, time);
