@@ -20,7 +20,7 @@ play hardened,crynux_single,crynux_relay_2026,crynux_contracts_2,crynux_contract
 without=hardened
 for off in rules.narrow_from=1 weight.holder_caps=0/1 weight.score_cap=1/1 rules.refuse_unrunnable=false rules.tasks_per_owner_max=4294967295 rules.outbid_by=1/1 \
     rules.value_doubles_in=2592000000 eligibility.stake_per_fee=0/1 queue.tasks_per_fitting_node=1000000/1 qos.proven_from=0 \
-    qos.penalty_failure=1/1 qos.after_decline=0/1 qos.after_return=0 qos.after_raise=0 qos.unbond_after=0 terms.fee_per_second_min=0 \
+    qos.penalty_failure=1/1 qos.after_decline=0/1 qos.after_return=0 qos.after_raise=0 qos.after_raise=0:qos.unbond_after=0 terms.fee_per_second_min=0 \
     terms.withdrawn=0/1 terms.withdrawn_full=0/1 terms.poisoned_from=16 terms.lengths=32/1 terms.round_period=0 placement.copies_max=65536 \
     placement.held_for=0 terms.paid=1/1; do
     without=$without,hardened:$off

@@ -479,6 +479,19 @@ TEST_CASE("a node of many models counts as more of what is settled or renewed in
         for (std::uint64_t id = 1; id <= 4; ++id) { left += d.lease_of(id) ? 1 : 0; }
         CHECK(left == (version == 1 ? 0 : 2));
     }
+    SECTION("exclusions that end") {
+        for (std::uint64_t id = 1; id <= 4; ++id) {
+            REQUIRE(d.join(walk_node(id, models), walk_at(0s)).accepted());
+            for (auto i = 0; i < 3; ++i) {
+                REQUIRE(d.observe(id, allot::OutcomeKind::timeout, walk_at(0s)).accepted());
+            }
+            REQUIRE(d.node(id)->node.excluded);
+        }
+        REQUIRE(d.advance(walk_at(24h)).accepted());
+        auto left = 0;
+        for (std::uint64_t id = 1; id <= 4; ++id) { left += d.node(id)->node.excluded ? 1 : 0; }
+        CHECK(left == (version == 1 ? 0 : 2));
+    }
     SECTION("bounds that are renewed") {
         for (std::uint64_t id = 1; id <= 20; ++id) { REQUIRE(d.join(walk_node(id, models), walk_at(0s)).accepted()); }
         REQUIRE(d.advance(walk_at(1s)).accepted());

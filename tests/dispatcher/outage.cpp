@@ -112,6 +112,27 @@ TEST_CASE("more waiting tasks and leases than one command settles are postponed 
     CHECK(d.next_deadline() > at(1h).time);
 }
 
+TEST_CASE("exclusions, wishes and what is to be forgotten keep their times through an outage") {
+    auto d = allot::Dispatcher<>{};
+    for (auto n = 1; n <= 3; ++n) { (void)d.join(plain_node(n), at(0s)).or_throw(); }
+    const auto lease = *d.submit(with(plain_task(1), [](auto& t) { t.models = {"m"}; }), at(0s)).or_throw().lease();
+    ok(d.complete(lease, at(1s)));
+    for (auto i = 0; i < 3; ++i) { ok(d.observe(2, allot::OutcomeKind::timeout, at(1s))); }
+    REQUIRE(d.node(2)->node.excluded);
+    ok(d.leave(3, at(1s)));
+    auto twin = d;
+    ok(d.postpone(5h, at(1s)));
+    auto times = 0;
+    for (auto due = twin.next_deadline(); due; due = twin.next_deadline()) {
+        REQUIRE(d.next_deadline() == due);
+        ok(d.advance(dark(due->time_since_epoch())));
+        ok(twin.advance(dark(due->time_since_epoch())));
+        ++times;
+    }
+    CHECK(!d.next_deadline());
+    CHECK(times >= 4);  // the exclusion, wishes, the task, the node
+}
+
 TEST_CASE("a gap between commands is an outage only beyond its bound, and at most so long") {
     constexpr auto t = [](Duration time) { return allot::TimePoint{time}; };
     CHECK(allot::outage_between(t(10s), t(15s), 5s, 1h) == 0s);

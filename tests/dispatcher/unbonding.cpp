@@ -28,7 +28,7 @@ using allot::RollingQos;
 /// A network whose stake unbonds in an hour. It forgets nodes that left at once.
 auto network(Duration unbond_after = 1h) {
     return allot::Dispatcher{allot::Rules{{.forget_nodes_after = 0s}},
-                             Resting{RollingQos{}, Rest{{.unbond_after = unbond_after}}}};
+                             Resting{RollingQos{}, Rest{{.after_raise = 0s, .unbond_after = unbond_after}}}};
 }
 
 auto staked(allot::NodeId id, Amount stake) -> NodeSpec {
@@ -172,7 +172,7 @@ TEST_CASE("stake that unbonds is never returned earlier by what comes after") {
     auto d = network(24h);
     ok(d.join(staked(1, 400), at(0s)));
     ok(d.update({.id = 1, .stake = 1}, at(0s)));
-    ok(d.configure(allot::RestParameters{.unbond_after = 1min}, 2, at(1s)));
+    ok(d.configure(allot::RestParameters{.after_raise = 0s, .unbond_after = 1min}, 2, at(1s)));
     CHECK(d.update({.id = 1, .stake = 0}, at(2s)).get<event::UnbondingBegan>()->until == TimePoint{24h});
     CHECK(forfeited(d.slash(1, at(23h))) == Amount{400});
 }

@@ -115,6 +115,35 @@ TEST_CASE("stake that is added does not count at once, however good the node's s
     CHECK(share(d, "raises") > 660'000);
 }
 
+TEST_CASE("narrowed to holders of all models, a draw asks what those of each model weigh; a gate asks nothing") {
+    struct Case {
+        allot::Narrowing narrowing;
+        std::size_t a_and_dust;
+        std::size_t dust;
+    };
+    for (const auto& [narrowing, a_and_dust, dust] :
+         {Case{allot::Narrowing::any, 9, 12}, Case{allot::Narrowing::all, 12, 12},
+          Case{allot::Narrowing::gate, 3, 3}}) {
+        CAPTURE(static_cast<int>(narrowing));
+        auto rules = std::get<allot::Rules>(hardened.policies()).parameters();
+        rules.narrowing = narrowing;
+        auto d = allot::Dispatcher{hardened, allot::Rules{rules}};
+        for (auto i = 1; i <= 12; ++i) {
+            auto node = staked("n" + std::to_string(i), i > 6 && i < 10 ? 1 : 1'000);
+            if (i <= 6) { node.models.emplace_back("a"); }
+            if (i > 6 && i < 10) { node.models = {"a", "dust"}; }
+            ok(d.join(node, at(0s)));
+            for (auto times = 0; times < 12; ++times) { REQUIRE(d.score(node.id, 5U, at(0s)).accepted()); }
+        }
+        const auto candidates = [&](const Names& models) {
+            const auto task = with(plain_task("question"), [&](auto& t) { t.models = models; });
+            return allot::probabilities(d, task).value().nodes.size();
+        };
+        CHECK(candidates({"a", "dust"}) == a_and_dust);
+        CHECK(candidates({"dust"}) == dust);
+    }
+}
+
 TEST_CASE("a node that its owners praise gets more draws, unless praise has a cap") {
     const auto praised = [](auto d) {
         for (const auto* name : {"honest", "evil"}) {

@@ -812,6 +812,12 @@ private:
         const auto& member = completed ? *t.find(e.lease) : same_lease(e.lease);
         ensure(e.owner == t.spec.owner, "the end of a lease names the owner", e.lease.task);
         ended_as_.erase(e.lease.task);
+        const auto ran_nothing = [&] {
+            if (!t.spec.group || d.state().counters().rules_version < 2) { return; }
+            std::erase_if(groups_[*t.spec.group].members,
+                          [&](const auto& other) { return other.first == e.lease.node; });
+            reopened_ = t.spec.group;
+        };
         switch (e.how) {
             case LeaseEnd::done:
                 ensure(t.spec.gang_size == 1 || completed, "a gang is done when all who are left are", e.lease.task);
@@ -823,15 +829,12 @@ private:
                 ensure(std::holds_alternative<allot::command::Decline>(command), "a lease is declined by command",
                        e.lease.task);
                 avoid(t, e.lease.node);
-                if (t.spec.group && d.state().counters().rules_version >= 2) {  // it ran nothing of the group
-                    std::erase_if(groups_[*t.spec.group].members,
-                                  [&](const auto& other) { return other.first == e.lease.node; });
-                    reopened_ = t.spec.group;
-                }
+                ran_nothing();
                 break;
             case LeaseEnd::withdrawn:
                 ensure(std::holds_alternative<allot::command::Decline>(command) && t.completed() == 0,
                        "a gang breaks up before anybody is done", e.lease.task);
+                ran_nothing();
                 break;
             case LeaseEnd::cancelled:
                 ensure(answer && std::holds_alternative<allot::command::Cancel>(command),
