@@ -148,58 +148,57 @@ TEST_CASE("an exception while a snapshot begins or is written leaves a folder th
     CHECK(written > 100);
 }
 
-TEST_CASE("the segment that began with the newest snapshot is missed, whether or not the snapshot is good") {
-    for (const auto is_damaged : {false, true}) {
-        CAPTURE(is_damaged);
-        auto disk = MemoryDisk{1};
-        {
-            auto store = opened(disk);
-            REQUIRE(store);
-            join_nodes(*store, 1, 5);
+namespace {
+
+/// A disk on which a store wrote so many snapshots, five nodes before each and five behind the last.
+auto disk_with_snapshots(int count) -> MemoryDisk {
+    auto disk = MemoryDisk{1};
+    {
+        auto store = opened(disk);
+        REQUIRE(store);
+        for (auto i = 0; i < count; ++i) {
+            join_nodes(*store, 1 + 5 * i, 5);
             make_snapshot(*store);
-            join_nodes(*store, 6, 5);
-            make_snapshot(*store);
-            join_nodes(*store, 11, 5);
         }
-        if (is_damaged) { disk.names().at("snapshot-00000000000000000010.allot")->seen[40] ^= 1U; }
-        REQUIRE(disk.names().erase(log_name(10)) == 1);
-        const auto store = opened(disk);
-        REQUIRE_FALSE(store);
-        CHECK(store.error().error == StoreError::log_gap);
-        CHECK(store.error().file == log_name(10));
-        CHECK_FALSE(disk.names().contains("snapshot-00000000000000000010.allot.bad"));
+        join_nodes(*store, 1 + 5 * count, 5);
     }
+    return disk;
+}
+
+}  // namespace
+
+TEST_CASE("the segment that began with the newest snapshot is missed, whether or not the snapshot is good") {
+    const auto is_damaged = GENERATE(false, true);
+    auto disk = disk_with_snapshots(2);
+    if (is_damaged) { disk.names().at("snapshot-00000000000000000010.allot")->seen[40] ^= 1U; }
+    REQUIRE(disk.names().erase(log_name(10)) == 1);
+    const auto store = opened(disk);
+    REQUIRE_FALSE(store);
+    CHECK(store.error().error == StoreError::log_gap);
+    CHECK(store.error().file == log_name(10));
+    CHECK_FALSE(disk.names().contains("snapshot-00000000000000000010.allot.bad"));
 }
 
 TEST_CASE("a snapshot without a log behind it is half of a copy, whether or not the snapshot is good") {
-    for (const auto is_damaged : {false, true}) {
-        CAPTURE(is_damaged);
-        auto disk = MemoryDisk{1};
-        {
-            auto store = opened(disk);
-            REQUIRE(store);
-            join_nodes(*store, 1, 5);
-            make_snapshot(*store);
-            join_nodes(*store, 6, 5);
-        }
-        if (is_damaged) { disk.names().at("snapshot-00000000000000000005.allot")->seen[40] ^= 1U; }
-        SECTION("no segment is there") {
-            std::erase_if(disk.names(), [](const auto& file) { return file.first.starts_with("log-"); });
-            const auto files = disk.names().size();
-            const auto store = opened(disk);
-            REQUIRE_FALSE(store);
-            CHECK(store.error().error == StoreError::log_gap);
-            CHECK(store.error().file == log_name(5));
-            CHECK(disk.names().size() == files);
-        }
-        SECTION("the last segment is empty") {
-            disk.names().at(log_name(5))->seen.clear();
-            disk.names().at(log_name(5))->kept.clear();
-            const auto store = opened(disk);
-            REQUIRE_FALSE(store);
-            CHECK(store.error().error == StoreError::log_damaged);
-            CHECK(store.error().file == log_name(5));
-        }
+    const auto is_damaged = GENERATE(false, true);
+    auto disk = disk_with_snapshots(1);
+    if (is_damaged) { disk.names().at("snapshot-00000000000000000005.allot")->seen[40] ^= 1U; }
+    SECTION("no segment is there") {
+        std::erase_if(disk.names(), [](const auto& file) { return file.first.starts_with("log-"); });
+        const auto files = disk.names().size();
+        const auto store = opened(disk);
+        REQUIRE_FALSE(store);
+        CHECK(store.error().error == StoreError::log_gap);
+        CHECK(store.error().file == log_name(5));
+        CHECK(disk.names().size() == files);
+    }
+    SECTION("the last segment is empty") {
+        disk.names().at(log_name(5))->seen.clear();
+        disk.names().at(log_name(5))->kept.clear();
+        const auto store = opened(disk);
+        REQUIRE_FALSE(store);
+        CHECK(store.error().error == StoreError::log_damaged);
+        CHECK(store.error().file == log_name(5));
     }
 }
 
