@@ -66,7 +66,7 @@ faults=$(
                 primitive("pool[.]changed[(]", "^(laws|dispatcher/(indices|late_change))", "a pool hears of changes from Indices alone")
                 primitive("queue(_|[.])?[.]?(push|erase)[(]", "^(policy|queue|laws)/|^dispatcher/(indices|gated_tasks|turn/set_aside)", "a queue hears of changes from Indices alone")
                 primitive("(queue|waiting[(][)])[.]best[(]", "^(policy|queue|laws)/|^dispatcher/(view/(draws|view)|turn/dispatching)[.]", "what a node pulls is decided by View::next_for, and what match tries by match_all")
-                primitive("(records_|records)[.](put|edit|remove|hold|intern|intern_model|intern_at|set|rollback)[(]", "^store/|^dispatcher/(turn/door|session|dispatcher)[.]", "records change through the Door, or as a whole in a session or when they are taken over")
+                primitive("(records_|records)[.](put|edit|remove|hold|intern|intern_model|intern_at|set|rollback)[(]", "^store/|^dispatcher/(turn/door|session|interface)[.]", "records change through the Door, or as a whole in a session or when they are taken over")
 
                 room = room_of(file)
                 inside = file

@@ -12,7 +12,6 @@
 #include <allot/core/each_once.hpp>
 #include <allot/core/lease.hpp>
 #include <allot/dispatcher/parts.hpp>
-#include <allot/store/digest.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -434,11 +433,6 @@ public:
         const auto* due = records.due_first();
         return due == nullptr ? std::nullopt : std::optional{TimePoint{Duration{due->time}}};
     }
-
-    /// A hash of all records and counters; of the parameters it covers the rules version alone. It is the same on every
-    /// machine.
-    /// @complexity linear in all records.
-    [[nodiscard]] auto digest() const -> std::uint64_t { return digest_of(records); }
 
     /// Number of nodes that a task needs.
     [[nodiscard]] auto gang_size(const Task& task) const -> std::uint32_t {
