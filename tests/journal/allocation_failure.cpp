@@ -65,4 +65,33 @@ TEST_CASE("a command that runs out of memory changes nothing, and can be repeate
     starve(allot::Dispatcher{allot::preset::Hardened{500, 10}, allot::FlatQueue{small}}, support::seed() + 3, 300);
 }
 
+TEST_CASE("an assignment that runs out of memory changes nothing") {
+    auto chaos = support::Chaos<allot::Dispatcher<>>{support::seed(), true};
+    const auto played = [&](int commands) {
+        auto d = allot::Dispatcher<>{};
+        for (auto i = 0; i < commands; ++i) { (void)d.apply(chaos.command(d), chaos.moment(d)); }
+        return d;
+    };
+    const auto from = played(200);
+    auto d = played(100);
+    const auto before = allot::state_root(d);
+    REQUIRE(before != allot::state_root(from));
+    auto failures = 0;
+    for (std::uint64_t nth = 1, done = 0; done == 0; ++nth) {
+        support::fails_at = support::calls + nth;
+        try {
+            d = from;
+            support::fails_at = 0;
+            done = 1;
+        } catch (const std::bad_alloc&) {
+            support::fails_at = 0;
+            ++failures;
+            REQUIRE(allot::state_root(d) == before);
+        }
+    }
+    CHECK(failures > 10);
+    CHECK(d == from);
+    CHECK(allot::state_root(d) == allot::state_root(from));
+}
+
 }  // namespace allocation_failure_test

@@ -4,6 +4,7 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -26,10 +27,19 @@ template <class... Ps>
 Dispatcher<Ps...>::Dispatcher(const Dispatcher&) = default;
 template <class... Ps>
 Dispatcher<Ps...>::Dispatcher(Dispatcher&&) noexcept = default;
+// An assignment of each member would be a twelfth of all code of a dispatcher.
 template <class... Ps>
-auto Dispatcher<Ps...>::operator=(const Dispatcher&) -> Dispatcher& = default;
+auto Dispatcher<Ps...>::operator=(const Dispatcher& other) -> Dispatcher& {
+    return this == &other ? *this : *this = Dispatcher{other};
+}
 template <class... Ps>
-auto Dispatcher<Ps...>::operator=(Dispatcher&&) noexcept -> Dispatcher& = default;
+auto Dispatcher<Ps...>::operator=(Dispatcher&& other) noexcept -> Dispatcher& {
+    if (this != &other) {
+        std::destroy_at(&view_);
+        std::construct_at(&view_, std::move(other.view_));
+    }
+    return *this;
+}
 template <class... Ps>
 Dispatcher<Ps...>::~Dispatcher() = default;
 
@@ -114,7 +124,8 @@ void Dispatcher<Ps...>::adopt(State&& from) {
     ALLOT_ASSERT(!has_records(), "a dispatcher that has records was configured or filled past its commands");
     auto& records = view_.records;
     auto indices = Indices<Ps...>{view_};
-    records = std::move(from);
+    std::destroy_at(&records);
+    std::construct_at(&records, std::move(from));
     records.refit(indices);
     records.nodes().for_each([&](NodeHandle h, const Record& record) { indices.node_changed(h, nullptr, &record); });
     records.tasks().for_each([&](TaskHandle h, const Task& task) { indices.task_changed(h, nullptr, &task); });

@@ -81,9 +81,10 @@ public:
     template <class... Old>
     explicit Dispatcher(Dispatcher<Old...>&& old, Policies... policies);
 
-    // Defined below the class, so that a program that links a compiled dispatcher does not compile them again.
+    // Defined elsewhere, so that a program that links a compiled dispatcher does not compile them again.
     Dispatcher(const Dispatcher&);
     Dispatcher(Dispatcher&&) noexcept;
+    /// Strong guarantee: if memory runs out, nothing changes.
     auto operator=(const Dispatcher&) -> Dispatcher&;
     auto operator=(Dispatcher&&) noexcept -> Dispatcher&;
     ~Dispatcher();
