@@ -133,10 +133,12 @@ public:
     /// Removes a node at once, also one at work. Refused: the node is absent, and none of its stake unbonds.
     auto slash(NodeId node, const Moment& m) -> Events { return apply(command::Slash{node}, m); }
 
-    /// Adds a task, which starts or waits. Refused: an invalid or duplicate task, a full table or group, or an exceeded
-    /// quota.
+    /// Adds a task, which starts, waits, or is evicted from a full queue. Refused: an invalid or duplicate task, a fee
+    /// that is too low or too high, and a task that no node may ever run. So are a pinned task whose node is absent or
+    /// does not fit it, a full table or group, and an exceeded quota.
     auto submit(TaskSpec task, const Moment& m) -> Events { return apply(command::Submit{std::move(task)}, m); }
-    /// Ends a task and refunds its fee. Refused: the task is unknown or has ended.
+    /// Ends a task and refunds its fee, but for the part that the terms forfeit. Refused: the task is unknown or has
+    /// ended.
     auto cancel(TaskId task, const Moment& m) -> Events { return apply(command::Cancel{task}, m); }
     /// Enters the phase `committed`. Refused: the lease is not current, or has entered it already.
     auto commit(const Lease& lease, const Moment& m) -> Events { return apply(command::Commit{lease}, m); }

@@ -60,7 +60,7 @@ public:
     constexpr explicit Price(const Parameters& parameters) : parameters_{detail::sound(parameters)} {}
 
     /// The least fee of a task that reserves this time, rounded up.
-    /// @pre `reserved` is in [0, 2^40 ms]: leases times nodes. @complexity O(1).
+    /// @pre `reserved` is in [0, 2^60 ms]: the length of a lease times the nodes. @complexity O(1).
     [[nodiscard]] constexpr auto fee_min(Duration reserved) const noexcept -> Amount {
         const auto product = parameters_.fee_per_second_min.units * u128{static_cast<std::uint64_t>(reserved.count())};
         return (product + u128{999}) / std::uint64_t{1'000};

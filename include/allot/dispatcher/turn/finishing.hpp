@@ -115,8 +115,9 @@ public:
 
     /// True if a node has zero weight for every task.
     [[nodiscard]] auto weightless_now(const Record& record) -> bool {
-        if constexpr ((has_weight_in_situation<WeightPolicy> ||
-                       !monotone_weight<WeightPolicy>)&&!has_weight_max<WeightPolicy>) {
+        constexpr auto is_bounded =
+            has_weight_max<WeightPolicy> || (monotone_weight<WeightPolicy> && !has_weight_in_situation<WeightPolicy>);
+        if constexpr (!is_bounded) {
             return true;  // it may have been so for some task
         } else {
             follow_stakes();
