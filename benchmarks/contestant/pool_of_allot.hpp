@@ -82,7 +82,7 @@ private:
                 {weights.bound(nodes[i], 20), static_cast<std::uint32_t>(weights.now(nodes[i], 17).raw().high())});
             for (const auto model : sets[i]) {
                 auto& place = holders[std::size_t{model} * classes + nodes[i].node_class()];
-                held_.push_back({allot::ModelId{model}, allot::Holding::on_disk, place++, {}});
+                held_.push_back({allot::ModelId{model}, allot::Holding::on_disk, place++});
             }
         }
     }

@@ -115,9 +115,9 @@ ALLOT_CLAIM("counts a busy node out and a free one in") {
 ALLOT_CLAIM("draws among the holders of a model, each once under the first it holds") {
     auto pool = ALLOT_MODEL{};
     const auto both =
-        std::vector<allot::HeldModel>{{{0}, allot::Holding::on_disk, 0, {}}, {{1}, allot::Holding::in_use, 0, {}}};
-    const auto second = std::vector<allot::HeldModel>{{{1}, allot::Holding::on_disk, 1, {}}};
-    const auto wanted = std::vector<allot::HeldModel>{{{0}, allot::Holding::wanted, 0, {}}};
+        std::vector<allot::HeldModel>{{{0}, allot::Holding::on_disk, 0}, {{1}, allot::Holding::in_use, 0}};
+    const auto second = std::vector<allot::HeldModel>{{{1}, allot::Holding::on_disk, 1}};
+    const auto wanted = std::vector<allot::HeldModel>{{{0}, allot::Holding::wanted, 0}};
     auto places = std::vector<allot::NodePlace>{at(0, 0, 0), at(1, 0, 1), at(2, 0, 2), at(3, 0, 3)};
     places[0].models = both;
     places[1].models = second;

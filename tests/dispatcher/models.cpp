@@ -269,7 +269,8 @@ TEST_CASE("a node is asked once for one wish, and again when that has ended", "[
     };
     CHECK(asked(1, 0s) == 1);
     CHECK(asked(2, 1ms) == 0);
-    const auto ends = d.state().wishes(*d.state().nodes().find(1))[0].until;
+    const auto& wishes = d.state().wishes(*d.state().nodes().find(1));
+    const auto ends = wishes.until(wishes.begin());
     CHECK(asked(3, ends.time_since_epoch() - 1ms) == 0);
     CHECK(asked(4, ends.time_since_epoch()) == 1);
     ok(d.report_model(1, Report::remove, {"a"}, at(ends.time_since_epoch() + 1s)));

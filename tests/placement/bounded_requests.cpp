@@ -342,9 +342,10 @@ TEST_CASE("after any commands a node holds the models that it reported or ran of
         }
         auto told = Ends{};
         d.state().nodes().for_each([&](allot::NodeHandle h, const auto& record) {
-            for (const auto& one : d.state().holdings(h)) {
+            const auto& models = d.state().holdings(h);
+            for (const auto& one : models) {
                 told[{record.node.id.bytes().back(), d.state().models().name(one.model)}] =
-                    one.until.time_since_epoch();
+                    models.until(&one).time_since_epoch();
             }
         });
         REQUIRE(told == ends);

@@ -54,8 +54,7 @@ struct Network {
             auto& list = lists.emplace_back();
             for (std::uint32_t m = 0; m < 32 && n < models_held.size(); ++m) {
                 if (((models_held[n] >> m) & 1U) != 0) {
-                    list.push_back(
-                        {allot::ModelId{m}, allot::Holding::on_disk, holders[std::size_t{c} * 32 + m]++, {}});
+                    list.push_back({allot::ModelId{m}, allot::Holding::on_disk, holders[std::size_t{c} * 32 + m]++});
                 }
             }
             const auto bound = [&](std::uint64_t boost) {

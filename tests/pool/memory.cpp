@@ -28,7 +28,7 @@ struct World {
             const auto c = n % 20;
             auto& list = lists.emplace_back();
             for (std::uint32_t m = n % 2; m < models; m += 1 + n % 3) {
-                list.push_back({allot::ModelId{m}, allot::Holding::on_disk, holders[c * models + m]++, {}});
+                list.push_back({allot::ModelId{m}, allot::Holding::on_disk, holders[c * models + m]++});
             }
             places.push_back({{n}, {c}, n / 20, 1'000 + n, 2'000 + n, list});
         }
@@ -141,7 +141,7 @@ TEST_CASE("a pool gives back the slots, the places and the nodes that are gone, 
         return allot::NodePlace{{n}, {0}, n, there ? 7U : 0U, there ? 7U : 0U, allot::span_of(held[n])};
     };
     for (std::uint32_t n = 0; n < all; ++n) {
-        held[n].push_back({allot::ModelId{0}, allot::Holding::on_disk, n, {}});
+        held[n] = {{allot::ModelId{0}, allot::Holding::on_disk, n}};
         pool.changed(place(n, false), place(n, true));
     }
     for (std::uint32_t n = 1; n < all; ++n) { pool.changed(place(n, true), place(n, false)); }

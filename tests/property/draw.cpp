@@ -85,7 +85,7 @@ auto lone_pool(const std::vector<std::uint32_t>& numbers) -> Lone {
         auto held = std::vector<allot::HeldModel>{};
         for (auto model = 0U; model < 3; ++model) {
             if (((number >> (8 + model)) & 1U) != 0) {
-                held.push_back({allot::ModelId{model}, allot::Holding::on_disk, i, {}});
+                held.push_back({allot::ModelId{model}, allot::Holding::on_disk, i});
             }
         }
         lone.models.push_back(std::move(held));

@@ -18,9 +18,8 @@ TEST_CASE("a node has the models that it was given last, and those alone") {
     auto holdings = allot::Holdings{};
     CHECK(holdings.of(NodeHandle{0}).empty());
     CHECK(holdings.of(NodeHandle{70'000}).empty());
-    const auto some = HeldModels{HeldModel{ModelId{1}, Holding::on_disk, 0, {}}};
-    const auto more =
-        HeldModels{HeldModel{ModelId{1}, Holding::on_disk, 0, {}}, HeldModel{ModelId{4}, Holding::in_use, 0, {}}};
+    const auto some = HeldModels{HeldModel{ModelId{1}, Holding::on_disk, 0}};
+    const auto more = HeldModels{HeldModel{ModelId{1}, Holding::on_disk, 0}, HeldModel{ModelId{4}, Holding::in_use, 0}};
     for (const auto h : {NodeHandle{0}, NodeHandle{700}, NodeHandle{63}}) {
         holdings.reserve(h);
         CHECK(holdings.exchange(h, some).empty());
@@ -43,8 +42,8 @@ TEST_CASE("each entry of the lists belongs to its node, which is drawn as often 
     auto holdings = allot::Holdings{};
     CHECK(holdings.entries() == 0);
     const auto give = [&](std::uint32_t node, std::uint32_t count) {
-        auto models = HeldModels{};
-        for (std::uint32_t m = 0; m < count; ++m) { models.push_back(HeldModel{ModelId{m}, Holding::on_disk, 0, {}}); }
+        auto models = HeldModels(count);
+        for (std::uint32_t m = 0; m < count; ++m) { models[m].model = ModelId{m}; }
         holdings.reserve(NodeHandle{node});
         (void)holdings.exchange(NodeHandle{node}, std::move(models));
     };
@@ -72,14 +71,18 @@ TEST_CASE("each entry of the lists belongs to its node, which is drawn as often 
 
 TEST_CASE("wishes are a list of their own, and count as entries of their node") {
     auto holdings = allot::Holdings{};
-    const auto two = HeldModels{HeldModel{ModelId{1}, Holding::wanted, 0, allot::TimePoint{allot::Duration{9}}},
-                                HeldModel{ModelId{4}, Holding::wanted, 0, allot::TimePoint{allot::Duration{5}}}};
+    const auto one = [](std::uint32_t model, Holding holding, int time) {
+        auto list = HeldModels{HeldModel{ModelId{model}, holding, 0}};
+        list.set_until(0, allot::TimePoint{allot::Duration{time}});
+        return list;
+    };
+    const auto two = merged(one(1, Holding::wanted, 9), one(4, Holding::wanted, 5));
     const auto wish = [&](std::uint32_t node, const HeldModels& after) {
         holdings.reserve_wishes(NodeHandle{node}, after);
         return holdings.exchange_wishes(NodeHandle{node}, after);
     };
     CHECK(wish(70, two).empty());
-    CHECK(wish(3, {two[0]}).empty());
+    CHECK(wish(3, one(1, Holding::wanted, 9)).empty());
     CHECK(holdings.wishes(NodeHandle{70}) == two);
     CHECK(holdings.of(NodeHandle{70}).empty());
     CHECK(holdings.wishes(NodeHandle{71}).empty());
@@ -88,17 +91,16 @@ TEST_CASE("wishes are a list of their own, and count as entries of their node") 
     CHECK(holdings.node_of(0) == NodeHandle{3});
     CHECK(holdings.node_of(2) == NodeHandle{70});
     holdings.reserve(NodeHandle{70});
-    (void)holdings.exchange(NodeHandle{70}, {HeldModel{ModelId{2}, Holding::on_disk, 0, {}}});
+    (void)holdings.exchange(NodeHandle{70}, {HeldModel{ModelId{2}, Holding::on_disk, 0}});
     CHECK(holdings.entries() == 4);
     CHECK(holdings.node_of(3) == NodeHandle{70});
     CHECK(allot::Holdings::first_end(two) == allot::TimePoint{allot::Duration{5}});
     CHECK(allot::Holdings::first_end({}) == allot::never);
     CHECK(holdings.due_of(NodeHandle{70}) == allot::TimePoint{allot::Duration{5}});
-    (void)holdings.exchange(NodeHandle{70},
-                            {HeldModel{ModelId{2}, Holding::on_disk, 0, allot::TimePoint{allot::Duration{2}}}});
+    (void)holdings.exchange(NodeHandle{70}, one(2, Holding::on_disk, 2));
     CHECK(holdings.due_of(NodeHandle{70}) == allot::TimePoint{allot::Duration{2}});
     CHECK(holdings.due_of(NodeHandle{9'999}) == allot::never);
-    (void)holdings.exchange(NodeHandle{70}, {HeldModel{ModelId{2}, Holding::on_disk, 0, {}}});
+    (void)holdings.exchange(NodeHandle{70}, {HeldModel{ModelId{2}, Holding::on_disk, 0}});
     CHECK(holdings.due_of(NodeHandle{70}) == allot::TimePoint{allot::Duration{5}});
 
     const auto copy = holdings;
@@ -114,21 +116,6 @@ TEST_CASE("wishes are a list of their own, and count as entries of their node") 
     holdings.trim(63);
     CHECK(holdings.wishes(NodeHandle{70}).empty());
     CHECK(holdings.wishes(NodeHandle{3}).empty());
-}
-
-TEST_CASE("the differences of two lists, and both as one") {
-    const auto one = [](std::uint32_t model, Holding holding = Holding::on_disk) {
-        return HeldModel{ModelId{model}, holding, 0, {}};
-    };
-    const auto before = HeldModels{one(1), one(3), one(5), one(7)};
-    const auto after = HeldModels{one(2), one(3), one(5, Holding::in_use), one(8), one(9)};
-    auto told = std::vector<std::pair<std::uint32_t, std::uint32_t>>{};
-    allot::each_difference(
-        allot::span_of(before), allot::span_of(after), [&](const HeldModel* was, const HeldModel* is) {
-            told.emplace_back(was == nullptr ? 0 : was->model.value, is == nullptr ? 0 : is->model.value);
-        });
-    CHECK(told == std::vector<std::pair<std::uint32_t, std::uint32_t>>{{1, 0}, {0, 2}, {5, 5}, {7, 0}, {0, 8}, {0, 9}});
-    CHECK(allot::merged({one(2), one(6)}, {one(1), one(9)}) == HeldModels{one(1), one(2), one(6), one(9)});
 }
 
 }  // namespace holdings_test

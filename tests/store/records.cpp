@@ -132,7 +132,7 @@ TEST_CASE("what nobody refers to any more leaves the tables") {
     state.put(NodeHandle{0}, node_in(state, ears, 7, 8, 1), ears);
     const auto old_class = state.nodes()[{0}].node.node_class;
     const auto model = state.intern(std::string{"sdxl"}, ears);
-    state.hold({0}, {{model, allot::Holding::on_disk, 0, {}}}, ears);
+    state.hold({0}, {{model, allot::Holding::on_disk, 0}}, ears);
     CHECK(state.models().free_place(model, old_class) == 1);
     state.hold({0}, {}, ears);
     CHECK_FALSE(state.models().find("sdxl"));
@@ -155,7 +155,7 @@ TEST_CASE("a rollback leads back through everything, newest first") {
     state.set(counters, ears);
     state.put(NodeHandle{1}, node_in(state, ears, 8, 24, 50), ears);
     const auto model = state.intern(std::string{"sdxl"}, ears);
-    state.hold({1}, {{model, allot::Holding::in_use, 0, {}}}, ears);
+    state.hold({1}, {{model, allot::Holding::in_use, 0}}, ears);
     auto task = allot::Task{};
     task.id = 1;
     task.state = allot::TaskState::queued;
@@ -204,9 +204,11 @@ TEST_CASE("wishes end by time, keep the names of their models, and come back wit
     const auto n = NodeHandle{0};
     state.put(n, node_in(state, ears, 7, 8, 5), ears);
     const auto wish = [&](const std::string& name, TimePoint until) {
-        return HeldModel{state.intern(name, ears), allot::Holding::wanted, 0, until};
+        auto list = allot::HeldModels{{state.intern(name, ears), allot::Holding::wanted, 0}};
+        list.set_until(0, until);
+        return list;
     };
-    state.wish(n, {wish("a", TimePoint{9s}), wish("b", TimePoint{4s})}, ears);
+    state.wish(n, merged(wish("a", TimePoint{9s}), wish("b", TimePoint{4s})), ears);
     CHECK(ears.heard.back() == "models 00");  // the first wish: its bound may depend on that
     REQUIRE(state.due_first() != nullptr);
     CHECK(state.due_first()->time == 4'000);
@@ -215,11 +217,11 @@ TEST_CASE("wishes end by time, keep the names of their models, and come back wit
     const auto a = *state.models().find("a");
 
     ears.heard.clear();
-    state.wish(n, {state.wishes(n)[0]}, ears);
+    state.wish(n, wish("a", TimePoint{9s}), ears);
     CHECK(ears.heard.empty());
     CHECK_FALSE(state.models().find("b"));
     CHECK(state.due_first()->time == 9'000);
-    state.hold(n, {{a, allot::Holding::on_disk, 0, {}}}, ears);
+    state.hold(n, {{a, allot::Holding::on_disk, 0}}, ears);
     state.wish(n, {}, ears);
     CHECK(state.due_first() == nullptr);
     CHECK(state.models().find("a") == a);
@@ -410,7 +412,7 @@ TEST_CASE("followers hear how far a class and a model's holders reach, when both
     auto ears = Ears{};
     for (std::uint32_t n = 0; n < 1'000; ++n) {
         join(state, ears, n);
-        state.hold(NodeHandle{n}, {{state.intern(std::string{"a"}, ears), allot::Holding::on_disk, n, {}}}, ears);
+        state.hold(NodeHandle{n}, {{state.intern(std::string{"a"}, ears), allot::Holding::on_disk, n}}, ears);
     }
     (void)state.forget_undo_log(ears);
     CHECK(ears.classes_fell.empty());

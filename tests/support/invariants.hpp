@@ -1220,7 +1220,7 @@ private:
             const auto wishes = held.size() - disk.size();
             ensure(wishes <= rules_.wishes_per_node_max, "a node has few wishes", id);
             for (const auto& model : held) {
-                ensure(!settled_ || model.on_disk() || model.until > now_, "a wish ends", id);
+                ensure(!settled_ || model.on_disk() || held.until(&model) > now_, "a wish ends", id);
             }
             ensure(book.state == allot::NodeState::left || disk == book.disk,
                    "a node holds what it reported and what it ran", id);
@@ -1258,7 +1258,8 @@ private:
         });
         d.state().nodes().for_each([&](allot::NodeHandle n, const auto& record) {
             if (record.node.due_at != allot::never) { take(record.node.due_at); }
-            for (const auto& wish : d.state().wishes(n)) { take(wish.until); }
+            const auto& wishes = d.state().wishes(n);
+            for (const auto& wish : wishes) { take(wishes.until(&wish)); }
             ensure((record.node.due_at != allot::never) == (record.node.excluded || !record.node.present()),
                    "a node is due when it is excluded or left", record.node.id);
         });
@@ -1310,7 +1311,7 @@ private:
             for (const auto& name : models) {
                 const auto model = *d.state().models().find(name);
                 const auto found = place_of(all, model);
-                ensure(found != all.end() && found->model == model && (found->on_disk() || found->until > now_),
+                ensure(found != all.end() && found->model == model && (found->on_disk() || all.until(found) > now_),
                        "a node has what it runs, or was asked to fetch it", n);
             }
         }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <optional>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include <allot/core/handle.hpp>
+#include <allot/core/held_models.hpp>
 #include <allot/core/id.hpp>
 #include <allot/core/list.hpp>
 #include <allot/core/rare.hpp>
@@ -143,78 +143,5 @@ struct Node {
     friend auto operator==(const Node&, const Node&) -> bool = default;
 };
 static_assert(sizeof(void*) > 8 || sizeof(Node) <= 88, "millions of these are kept");
-
-/// State of one model on one node.
-enum class Holding : std::uint8_t {
-    wanted,   ///< The node was asked to fetch it and has not reported it yet.
-    on_disk,  ///< Downloaded.
-    in_use,   ///< Downloaded and loaded in GPU memory.
-};
-
-/// One model that a node holds or was asked to fetch. A request expires by itself, and so does a holding if the
-/// placement says so (rule 51).
-struct HeldModel {
-    static constexpr auto place_max = (std::uint32_t{1} << 30U) - 1U;  ///< Far above the number of nodes that may join.
-
-    ModelId model{};
-    Holding holding : 2 = Holding::on_disk;
-    std::uint32_t place : 30 = 0;  ///< Index among the model's holders of the same class; meaningful when on
-                                   ///< disk.
-    TimePoint until{};             ///< Time at which the request or the holding expires; 0: a holding does not.
-
-    constexpr HeldModel() noexcept = default;
-    constexpr HeldModel(ModelId m, Holding h, std::uint32_t p, TimePoint at) noexcept
-        : model{m}, holding{h}, place{p & place_max}, until{at} {}
-
-    [[nodiscard]] auto on_disk() const noexcept -> bool { return holding != Holding::wanted; }
-    /// True if it expires by itself.
-    [[nodiscard]] auto expires() const noexcept -> bool { return until != TimePoint{}; }
-
-    friend auto operator==(const HeldModel&, const HeldModel&) -> bool = default;
-};
-
-/// Models of one node, ascending by model.
-using HeldModels = List<HeldModel>;
-
-/// The models on a node's disk and those that it was asked to fetch, as one list.
-/// @complexity linear in both.
-[[nodiscard]] inline auto merged(const HeldModels& disk, const HeldModels& wishes) -> HeldModels {
-    auto all = HeldModels(disk.size() + wishes.size());
-    std::merge(disk.begin(), disk.end(), wishes.begin(), wishes.end(), all.begin(),
-               [](const HeldModel& a, const HeldModel& b) { return a.model < b.model; });
-    return all;
-}
-
-/// Calls `f(was, is)` for each model whose entries in two lists differ, ascending. Null stands for no entry.
-/// @complexity linear in both lists. Equal stretches take about a nanosecond for each entry.
-template <class F>
-void each_difference(std::span<const HeldModel> before, std::span<const HeldModel> after, F&& f) {
-    const auto* was = before.data();
-    const auto* is = after.data();
-    const auto* const was_end = was + before.size();
-    const auto* const is_end = is + after.size();
-    while (was != was_end || is != is_end) {
-        if (is == is_end || (was != was_end && was->model < is->model)) {
-            f(was++, nullptr);
-        } else if (was == was_end || is->model < was->model) {
-            f(nullptr, is++);
-        } else {
-            if (!(*was == *is)) { f(was, is); }
-            ++was, ++is;
-        }
-    }
-}
-
-/// Where a model stands in the list, or would stand. @complexity O(log n) for n models.
-template <class Models>
-[[nodiscard]] auto place_of(Models& held, ModelId model) {
-    return std::lower_bound(held.begin(), held.end(), model, [](const HeldModel& a, ModelId b) { return a.model < b; });
-}
-
-/// The entry of a model in the list, or null. @complexity O(log n) for n models.
-[[nodiscard]] inline auto find_model(const HeldModels& held, ModelId model) -> const HeldModel* {
-    const auto* at = place_of(held, model);
-    return at != held.end() && at->model == model ? at : nullptr;
-}
 
 }}  // namespace allot::v0

@@ -38,7 +38,7 @@ namespace allot { inline namespace v0 {
 //     id                     32 bytes          std::array          its elements
 //     text, std::vector, List   32-bit length, then its bytes or elements
 //     Value                  numerator, 16 bytes, and denominator, 4 bytes
-//     HeldModel              model, holding, place (4 bytes), time
+//     HeldModels             32-bit length, then model, holding, place (4 bytes) and time of each
 //     std::optional          0, or 1 and the value
 //     std::variant           8-bit number of the alternative, then the alternative; new ones are added at the end
 //     struct                 its fields, in the order of its list (core/fields.hpp)
@@ -135,11 +135,14 @@ public:
         put(value.num());
         put(value.den());
     }
-    void put(const HeldModel& value) {
-        put(value.model);
-        put(value.holding);
-        put(std::uint32_t{value.place});
-        put(value.until);
+    void put(const HeldModels& values) {
+        count(values.size());
+        for (const auto& value : values) {
+            put(value.model);
+            put(value.holding);
+            put(std::uint32_t{value.place});
+            put(values.until(&value));
+        }
     }
     template <class Tag>
     void put(const Id<Tag>& value) {
@@ -272,15 +275,25 @@ public:
         into = Value{num, den};
         check(into.num() == num && into.den() == den, DecodeError::out_of_range);
     }
-    void get(HeldModel& into) {
-        auto holding = Holding::wanted;
-        auto place = std::uint32_t{};
-        get(into.model);
-        get(holding);
-        get(place);
-        get(into.until);
-        into = HeldModel{into.model, holding, place, into.until};
-        check(place <= HeldModel::place_max, DecodeError::out_of_range);
+    void get(HeldModels& into) {
+        auto models = std::vector<HeldModel>{};
+        auto times = std::vector<TimePoint>{};
+        for (auto left = in_->count(); left > 0 && !in_->fault(); --left) {
+            auto model = ModelId{};
+            auto holding = Holding::wanted;
+            auto place = std::uint32_t{};
+            get(model);
+            get(holding);
+            get(place);
+            get(times.emplace_back());
+            models.emplace_back(model, holding, place);
+            check(place <= HeldModel::place_max, DecodeError::out_of_range);
+        }
+        into = HeldModels(models.size());
+        for (std::size_t i = 0; i < models.size(); ++i) {
+            into[i] = models[i];
+            into.set_until(i, times[i]);
+        }
     }
     template <class Tag>
     void get(Id<Tag>& into) {

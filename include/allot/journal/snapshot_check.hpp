@@ -263,8 +263,9 @@ private:
                                   [](const auto& a, const auto& b) { return !(a.model < b.model); }) == held.end(),
                SnapshotError::not_canonical);
         for (const auto& model : held) {
-            demand(state_.models().names().contains(model.model.value) && TimePoint{} <= model.until &&
-                   model.until != never && (model.on_disk() || model.expires()));
+            const auto until = held.until(&model);
+            demand(state_.models().names().contains(model.model.value) && TimePoint{} <= until && until != never &&
+                   (model.on_disk() || held.expires(&model)));
             if (!fault_ && model.on_disk()) {
                 grows(places_, (std::uint64_t{model.model.value} << 32U) | node.node_class.value, model.place);
                 demand(!fault_ && !state_.models().taken(model.model, node.node_class, model.place),
@@ -275,10 +276,10 @@ private:
         }
         if (!fault_) {
             state_.put(h, std::move(record), nobody_);
-            auto disk = HeldModels{};
-            auto wishes = HeldModels{};
-            for (const auto& model : held) { (model.on_disk() ? disk : wishes).push_back(model); }
-            state_.hold(h, std::move(disk), nobody_);
+            auto wishes = held;
+            held.erase_if([](const HeldModel* model) { return !model->on_disk(); });
+            wishes.erase_if([](const HeldModel* model) { return model->on_disk(); });
+            state_.hold(h, std::move(held), nobody_);
             if (!wishes.empty()) { state_.wish(h, std::move(wishes), nobody_); }
         }
     }

@@ -122,7 +122,7 @@ private:
         node.models.clear();
         for (std::uint32_t m = 0; m < model_count; ++m) {
             if (sampler_.once_in(2)) { continue; }
-            auto held = HeldModel{ModelId{m}, static_cast<Holding>(sampler_.below(3)), 0, {}};
+            auto held = HeldModel{ModelId{m}, static_cast<Holding>(sampler_.below(3)), 0};
             held.place = vacant(node.place.node,
                                 [&](const OwnedPlace& other, std::uint32_t number) {
                                     const auto* theirs = other.holds(held.model);

@@ -62,7 +62,10 @@ public:
         list(values);
     }
     void add(const Value& v) { all(v.num(), v.den()); }
-    void add(const HeldModel& v) { all(v.model, v.holding, v.place, v.until); }
+    void add(const HeldModels& values) {
+        add(std::uint64_t{values.size()});
+        for (const auto& v : values) { all(v.model, v.holding, v.place, values.until(&v)); }
+    }
     template <has_fields T>
     void add(const T& value) {
         each_field(value, [this](std::string_view, const auto& field) { this->add(field); });

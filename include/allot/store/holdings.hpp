@@ -74,7 +74,7 @@ public:
     /// @complexity linear in the list.
     [[nodiscard]] static auto first_end(const HeldModels& models) -> TimePoint {
         auto end = never;
-        for (const auto& model : models) { end = model.expires() ? std::min(end, model.until) : end; }
+        for (const auto& model : models) { end = models.expires(&model) ? std::min(end, models.until(&model)) : end; }
         return end;
     }
     /// The same for all models of a node.

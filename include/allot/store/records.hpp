@@ -126,6 +126,7 @@ public:
     void hold(NodeHandle h, HeldModels after, F& followers) {
         ALLOT_ASSERT(nodes_.contains(h) && Holdings::admits(after, true),
                      "models on disk, ascending, of a node that is there");
+        after.trim();
         prepare(DueKind::model, h.value, Holdings::first_end(after));
         undo_log_.add(HoldingsReplaced{h, holdings(h)});
         change_holdings(h, std::move(after), followers);
@@ -135,6 +136,7 @@ public:
     void wish(NodeHandle h, HeldModels after, F& followers) {
         ALLOT_ASSERT(nodes_.contains(h) && Holdings::admits(after, false),
                      "wishes, ascending, of a node that is there");
+        after.trim();
         prepare(DueKind::model, h.value, Holdings::first_end(after));
         undo_log_.add(WishesReplaced{h, wishes(h)});
         holdings_.reserve_wishes(h, after);

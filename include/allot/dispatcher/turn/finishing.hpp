@@ -300,9 +300,13 @@ public:
     /// Takes models away from a node, at most so many, the newest ones first. Returns their number.
     /// @complexity O(log n) for each, and linear in the models of the node.
     auto give_up(NodeHandle n, std::size_t most) -> std::size_t {
-        const auto& held = view.records.holdings(n);
+        auto held = view.records.holdings(n);
         const auto gone = std::min(most, held.size());
-        if (gone > 0) { hold(n, HeldModels{held.begin(), held.end() - static_cast<std::ptrdiff_t>(gone)}); }
+        const auto* const first = held.end() - gone;
+        if (gone > 0) {
+            held.erase_if([&](const HeldModel* model) { return model >= first; });
+            hold(n, std::move(held));
+        }
         return gone;
     }
 

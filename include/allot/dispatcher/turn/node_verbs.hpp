@@ -96,7 +96,7 @@ public:
             // are wished for, because those that no other node holds would be forgotten.
             auto held = view.records.holdings(n);
             auto names = merged(held, view.records.wishes(n));
-            for (auto& model : names) { model = HeldModel{model.model, Holding::wanted, 0, model.until}; }
+            for (std::size_t i = 0; i < names.size(); ++i) { names[i] = HeldModel{names[i].model, Holding::wanted, 0}; }
             put_wishes(n, std::move(names));
             hold(n, {});
             set_class(node, is);
@@ -310,43 +310,37 @@ protected:
     void report(NodeHandle n, command::Report report, const std::vector<std::string>& names) {
         auto listed = interned(names);
         std::sort(listed.begin(), listed.end());
-        const auto is_listed = [&](const HeldModel& held) {
-            return std::binary_search(listed.begin(), listed.end(), held.model);
+        const auto is_listed = [&](const HeldModel* held) {
+            return std::binary_search(listed.begin(), listed.end(), held->model);
         };
         auto held = view.records.holdings(n);
         auto wishes = view.records.wishes(n);
         switch (report) {
-            case command::Report::remove:
-                held.erase(std::remove_if(held.begin(), held.end(), is_listed), held.end());
-                break;
+            case command::Report::remove: held.erase_if(is_listed); break;
             case command::Report::load:
             case command::Report::unload:
-                for (auto& model : held) {
+                for (std::size_t i = 0; i < held.size(); ++i) {
                     const auto now = report == command::Report::load ? Holding::in_use : Holding::on_disk;
-                    model.holding = is_listed(model) ? now : model.holding;
+                    held[i].holding = is_listed(&held[i]) ? now : held[i].holding;
                 }
                 break;
             case command::Report::add:
             case command::Report::inventory: {
-                auto named = HeldModels{};
-                for (const auto model : listed) { named.push_back({model, Holding::on_disk, 0, {}}); }
                 if (report == command::Report::inventory) {
-                    held.erase(std::remove_if(held.begin(), held.end(), std::not_fn(is_listed)), held.end());
-                    wishes.clear();
+                    held.erase_if(std::not_fn(is_listed));
+                    wishes = {};
                 }
-                auto all = HeldModels{};
-                std::set_union(held.begin(), held.end(), named.begin(), named.end(), std::back_inserter(all),
-                               [](const HeldModel& a, const HeldModel& b) { return a.model < b.model; });
-                held = std::move(all);
+                auto added = HeldModels(listed.size());
+                for (std::size_t i = 0; i < listed.size(); ++i) { added[i].model = listed[i]; }
+                added.erase_if([&](const HeldModel* model) { return find_model(held, model->model) != nullptr; });
+                held = merged(held, added);
                 break;
             }
         }
-        for (auto& model : held) {
-            if (is_listed(model)) { renew(model); }
+        for (std::size_t i = 0; i < held.size(); ++i) {
+            if (is_listed(&held[i])) { renew(held, i); }
         }
-        if (report != command::Report::unload) {
-            wishes.erase(std::remove_if(wishes.begin(), wishes.end(), is_listed), wishes.end());
-        }
+        if (report != command::Report::unload) { wishes.erase_if(is_listed); }
         hold(n, std::move(held));
         put_wishes(n, std::move(wishes));
     }

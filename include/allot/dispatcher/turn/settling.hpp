@@ -97,8 +97,7 @@ public:
         const auto n = NodeHandle{due.handle};
         if (due.kind == static_cast<std::uint8_t>(DueKind::model)) {
             auto wishes = view.records.wishes(n);
-            const auto over = [&](const HeldModel& wish) { return view.is_over(wish); };
-            wishes.erase(std::remove_if(wishes.begin(), wishes.end(), over), wishes.end());
+            wishes.erase_if([&](const HeldModel* wish) { return view.is_over(wishes, wish); });
             put_wishes(n, std::move(wishes));
             if (view.models_over(n) > 0) {
                 let_expire(n);
@@ -128,14 +127,14 @@ private:
     /// for the others.
     /// @complexity O(log n) for each, and linear in the models of the node.
     void let_expire(NodeHandle n) {
-        auto kept = HeldModels{};
+        auto held = view.records.holdings(n);
         auto left = models_gone_due;
-        for (const auto& model : view.records.holdings(n)) {
-            const auto goes = left > 0 && view.is_over(model);
+        held.erase_if([&](const HeldModel* model) {
+            const auto goes = left > 0 && view.is_over(held, model);
             left -= goes ? 1U : 0U;
-            if (!goes) { kept.push_back(model); }
-        }
-        hold(n, std::move(kept));
+            return goes;
+        });
+        hold(n, std::move(held));
     }
 
     /// How many entries one counts as: a node becomes a candidate with all its models.

@@ -94,17 +94,19 @@ public:
     /// @complexity O(wishes of the node + log n).
     void want(NodeHandle n, ModelId model, TaskId task) {
         auto wishes = view.records.wishes(n);
-        auto at = place_of(wishes, model);
-        if (at == wishes.end() || at->model != model) {
-            at = wishes.insert(at, HeldModel{model, Holding::wanted, 0, never});
-            if (wishes.size() > view.rules->wishes_per_node_max) {
-                wishes.erase(std::min_element(wishes.begin(), wishes.end(), [](const HeldModel& a, const HeldModel& b) {
-                    return a.until < b.until;
-                }));
-                at = place_of(wishes, model);
+        if (find_model(wishes, model) == nullptr) {
+            if (!wishes.empty() && wishes.size() >= view.rules->wishes_per_node_max) {
+                const auto first =
+                    std::min_element(wishes.begin(), wishes.end(), [&](const HeldModel& a, const HeldModel& b) {
+                        return wishes.until(&a) < wishes.until(&b);
+                    });
+                wishes.erase_if([&](const HeldModel* wish) { return wish == first; });
             }
+            wishes.insert(place_of(wishes, model), HeldModel{model, Holding::wanted, 0});
         }
-        at->until = view.records.counters().now + std::clamp(view.placement.asked_for(), Duration{1}, duration_max);
+        const auto lasts = std::clamp(view.placement.asked_for(), Duration{1}, duration_max);
+        wishes.set_until(static_cast<std::size_t>(place_of(wishes, model) - wishes.begin()),
+                         view.records.counters().now + lasts);
         put_wishes(n, std::move(wishes));
         tell(event::ModelWanted{view.records.nodes()[n].node.id, task, view.records.models().name(model)});
     }
@@ -121,10 +123,10 @@ public:
 
     /// Lets a model that a node runs or reports count for longer (rule 51), once half of its time has passed: a node in
     /// use would else write its list with each task. `hold` sets the time.
-    void renew(HeldModel& model) const {
+    void renew(HeldModels& held, std::size_t i) const {
         const auto lasts = view.held_for();
-        const auto left = model.until - view.records.counters().now;
-        if (lasts == Duration{0} || left < lasts / 2 || left > lasts) { model.until = {}; }
+        const auto left = held.until(held.begin() + i) - view.records.counters().now;
+        if (lasts == Duration{0} || left < lasts / 2 || left > lasts) { held.set_until(i, {}); }
     }
 
     /// Writes the models on a node's disk. New ones get a place among the holders, and are wished for no more; those
@@ -136,18 +138,18 @@ public:
         const auto lasts = view.held_for();
         const auto until = lasts == Duration{0} ? TimePoint{} : view.records.counters().now + lasts;
         auto was = before.begin();
-        for (auto& model : held) {
-            while (was != before.end() && was->model < model.model) { ++was; }
-            const auto stays = was != before.end() && was->model == model.model;
-            const auto place = stays ? was->place : view.records.models().free_place(model.model, node_class);
-            model.place = place & HeldModel::place_max;
-            model.until = model.expires() ? model.until : until;
+        for (std::size_t i = 0; i < held.size(); ++i) {
+            const auto model = held[i].model;
+            while (was != before.end() && was->model < model) { ++was; }
+            const auto stays = was != before.end() && was->model == model;
+            const auto place = stays ? was->place : view.records.models().free_place(model, node_class);
+            held[i].place = place & HeldModel::place_max;
+            if (!held.expires(&held[i])) { held.set_until(i, until); }
         }
         if (held == before) { return; }
         put_models(n, std::move(held));
         auto wishes = view.records.wishes(n);
-        const auto fulfilled = [&](const HeldModel& wish) { return view.holds(n, wish.model) != nullptr; };
-        wishes.erase(std::remove_if(wishes.begin(), wishes.end(), fulfilled), wishes.end());
+        wishes.erase_if([&](const HeldModel* wish) { return view.holds(n, wish->model) != nullptr; });
         put_wishes(n, std::move(wishes));
     }
 
@@ -159,20 +161,20 @@ public:
         const auto in_use = [](const HeldModel& model) { return model.holding == Holding::in_use; };
         if (task.models().empty() && std::none_of(before.begin(), before.end(), in_use)) { return; }
         auto held = before;
-        for (auto& model : held) { model.holding = Holding::on_disk; }
+        for (std::size_t i = 0; i < held.size(); ++i) { held[i].holding = Holding::on_disk; }
         auto room = fetched ? view.rules->models_per_node_max -
                                   std::min<std::size_t>(view.rules->models_per_node_max, before.size())
                             : 0U;
         auto room_for_new = view.rules->models_max - std::min(view.rules->models_max, view.records.models().held());
         for (const auto model : task.models()) {
-            const auto at = place_of(held, model);
-            if (at != held.end() && at->model == model) {
-                at->holding = Holding::in_use;
-                if (fetched) { renew(*at); }
+            if (const auto* at = find_model(held, model)) {
+                const auto i = static_cast<std::size_t>(at - held.begin());
+                held[i].holding = Holding::in_use;
+                if (fetched) { renew(held, i); }
             } else if (const auto held_elsewhere = view.records.models().held(model);
                        room > 0 && (held_elsewhere || room_for_new > 0)) {
                 room_for_new -= held_elsewhere ? 0U : 1U;
-                held.insert(at, HeldModel{model, Holding::in_use, 0, {}});
+                held.insert(place_of(held, model), HeldModel{model, Holding::in_use, 0});
                 --room;
             }
         }

@@ -184,16 +184,16 @@ public:
         }
     }
 
-    /// True if the time of a request or of a holding is over.
-    [[nodiscard]] auto is_over(const HeldModel& model) const -> bool {
-        return model.expires() && model.until <= records.counters().now;
+    /// True if the time of a request or of a holding is over. @pre `at` points to an entry of `models`.
+    [[nodiscard]] auto is_over(const HeldModels& models, const HeldModel* at) const -> bool {
+        return models.expires(at) && models.until(at) <= records.counters().now;
     }
     /// Number of models on a node's disk whose time is over.
     /// @complexity linear in the models.
     [[nodiscard]] auto models_over(NodeHandle h) const -> std::size_t {
         const auto& held = records.holdings(h);
         return static_cast<std::size_t>(
-            std::count_if(held.begin(), held.end(), [&](const HeldModel& model) { return is_over(model); }));
+            std::count_if(held.begin(), held.end(), [&](const HeldModel& model) { return is_over(held, &model); }));
     }
     /// How many units of `due_max` a node takes whose requests or models expire.
     /// @complexity linear in the models.

@@ -347,8 +347,9 @@ public:
     /// True if a node has a model on its disk, or was asked recently to fetch it.
     [[nodiscard]] auto has_or_wants(NodeHandle n, ModelId model) const -> bool {
         if (holds(n, model) != nullptr) { return true; }
-        const auto* wish = find_model(records.wishes(n), model);
-        return wish != nullptr && wish->until > records.counters().now;
+        const auto& wishes = records.wishes(n);
+        const auto* wish = find_model(wishes, model);
+        return wish != nullptr && wishes.until(wish) > records.counters().now;
     }
 
     /// Weight of a present node for a task, assuming this QoS score. Eligibility is not checked. `requirement` is the
