@@ -4,9 +4,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <new>
 #include <utility>
-#include <vector>
 
 #include <allot/assert.hpp>
 #include <allot/pool/sum_levels.hpp>
@@ -19,7 +19,7 @@ namespace allot { inline namespace v0 {
 /// so the weight is stored once, in a table of the owner's. The tree holds items only, 4 bytes per place, and the sums
 /// above each 16 of them, in one allocation; the owner keeps the total as well.
 ///
-/// There are a hundred thousand such trees, one for each model in each class, most of them tiny: an object of 32 bytes,
+/// There are a hundred thousand such trees, one for each model in each class, most of them tiny: an object of 16 bytes,
 /// and 32 more for six items. Item 0 means an empty place. The tree is a value; after a move from it, only assignment
 /// and destruction are allowed.
 class HolderTree {
@@ -31,6 +31,24 @@ public:
 
         [[nodiscard]] friend auto operator==(const Found&, const Found&) noexcept -> bool = default;
     };
+
+    /// A tree without items.
+    HolderTree() noexcept = default;
+    /// A deep copy. Strong guarantee.
+    /// @complexity linear in the places.
+    HolderTree(const HolderTree& other)
+        : words_{other.blank() ? nullptr : new std::uint64_t[words_of(other.places_)]},  // NOLINT: owned
+          places_{other.places_}, size_{other.size_} {
+        std::copy_n(other.words_.get(), words_of(places_), words_.get());
+    }
+    HolderTree(HolderTree&& other) noexcept = default;
+    auto operator=(HolderTree other) noexcept -> HolderTree& {
+        std::swap(words_, other.words_);
+        std::swap(places_, other.places_);
+        std::swap(size_, other.size_);
+        return *this;
+    }
+    ~HolderTree() = default;
 
     /// Puts an item at a free place. If an allocation throws, nothing changes; a place below one that had an item
     /// since the last `trim` needs no allocation.
@@ -57,7 +75,7 @@ public:
     /// Adds to the weight of a place's item; unsigned numbers wrap, so it also subtracts.
     /// @complexity O(log8 n).
     auto add(std::uint32_t place, std::uint64_t difference) noexcept -> void {
-        auto* const first = words_.data() + places_ / 2;
+        auto* const first = words_.get() + places_ / 2;
         detail::sums_add([first](std::size_t i) { return first + i * detail::sums_fan_out; }, blocks(places_),
                          place / block_places, difference);
     }
@@ -78,7 +96,7 @@ public:
     }
 
     /// True if it has no memory: nothing was put into it.
-    [[nodiscard]] auto blank() const noexcept -> bool { return words_.empty(); }
+    [[nodiscard]] auto blank() const noexcept -> bool { return words_ == nullptr; }
 
     /// Number of items.
     [[nodiscard]] auto positive() const noexcept -> std::uint32_t { return size_; }
@@ -89,8 +107,8 @@ public:
     /// @complexity O(log8 n), and 16 reads of `weights`.
     template <class Weights>
     [[nodiscard]] auto find(std::uint64_t point, const Weights& weights) const noexcept -> Found {
-        const auto* first = words_.data() + places_ / 2;
-        const auto lines = (words_.size() - places_ / 2) / detail::sums_fan_out;
+        const auto* first = words_.get() + places_ / 2;
+        const auto lines = detail::sums_lines(blocks(places_));
         const auto block = detail::sums_descend([first](std::size_t i) { return first + i * detail::sums_fan_out; },
                                                 lines, blocks(places_), point);
         const auto at = static_cast<std::uint32_t>(block * block_places);
@@ -111,7 +129,7 @@ public:
     /// @complexity O(log8 n), and 16 reads of `weights`.
     template <class Weights>
     [[nodiscard]] auto before(std::uint32_t place, const Weights& weights) const noexcept -> std::uint64_t {
-        const auto* const first = words_.data() + places_ / 2;
+        const auto* const first = words_.get() + places_ / 2;
         const auto block = place / block_places;
         auto sum = detail::sums_before([first](std::size_t i) { return first + i * detail::sums_fan_out; },
                                        blocks(places_), block);
@@ -135,6 +153,9 @@ private:
     [[nodiscard]] static auto blocks(std::size_t places) noexcept -> std::size_t {
         return (places + block_places - 1) / block_places;
     }
+    [[nodiscard]] static auto words_of(std::size_t places) noexcept -> std::size_t {
+        return places / 2 + detail::sums_lines(blocks(places)) * detail::sums_fan_out;
+    }
     [[nodiscard]] static auto shift(std::uint32_t place) noexcept -> std::uint32_t { return place % 2 * 32; }
 
     auto write(std::uint32_t place, std::uint32_t item) noexcept -> void {
@@ -142,10 +163,10 @@ private:
         word = (word & (std::uint64_t{0xFFFF'FFFFU} << (32 - shift(place)))) | (std::uint64_t{item} << shift(place));
     }
 
-    /// Number of places to make room for. Up to one block it grows in small steps, because most trees stay that small.
+    /// Number of places to make room for, in small steps, because most trees stay small: 6, 10, 14, 16, 18, 22.
     [[nodiscard]] static auto room_for(std::size_t count) noexcept -> std::size_t {
-        return count <= block_places ? std::clamp<std::size_t>((count + 1) / 4 * 4 + 2, 6, block_places)
-                                     : blocks(count) * block_places;
+        const auto room = std::max<std::size_t>((count + 1) / 4 * 4 + 2, 6);
+        return count <= block_places ? std::min<std::size_t>(room, block_places) : room;
     }
 
     /// Makes room for `count` places, beyond one block for a sixteenth more.
@@ -158,25 +179,24 @@ private:
     auto lay_out(std::size_t places, std::uint64_t total) -> void {
         const auto lines = detail::sums_lines(blocks(places));
         const auto items = static_cast<std::ptrdiff_t>(std::min<std::size_t>(places, places_) / 2);
-        auto words = std::vector<std::uint64_t>{};
-        words.reserve(places / 2 + lines * detail::sums_fan_out);
-        words.insert(words.end(), words_.begin(), words_.begin() + items);
-        words.resize(places / 2 + lines * detail::sums_fan_out);
-        const auto sum = words.begin() + static_cast<std::ptrdiff_t>(places / 2);
+        auto words = std::unique_ptr<std::uint64_t[]>{new std::uint64_t[words_of(places)]()};  // NOLINT: owned
+        std::copy_n(words_.get(), items, words.get());
+        auto* const sum = words.get() + places / 2;
         if (lines > 0 && places_ > block_places) {
-            std::copy_n(words_.begin() + places_ / 2, blocks(std::min<std::size_t>(places, places_)), sum);
+            std::copy_n(words_.get() + places_ / 2, blocks(std::min<std::size_t>(places, places_)), sum);
         } else if (lines > 0) {
             *sum = total;
         }
         words_ = std::move(words);
         places_ = static_cast<std::uint32_t>(places);
-        auto* const first = words_.data() + places / 2;
+        auto* const first = words_.get() + places / 2;
         detail::sums_fill([first](std::size_t i) { return first + i * detail::sums_fan_out; }, blocks(places));
     }
 
-    std::vector<std::uint64_t> words_;  // two items per word, then the lines of sums
+    std::unique_ptr<std::uint64_t[]> words_;  // two items per word, then the lines of sums
     std::uint32_t places_ = 0;
     std::uint32_t size_ = 0;
 };
+static_assert(sizeof(void*) > 8 || sizeof(HolderTree) <= 16, "there is one for each model in each class");
 
 }}  // namespace allot::v0
