@@ -22,7 +22,7 @@ namespace allot { inline namespace v0 {
 /// The places of a model's holders by class.
 ///
 /// The sets of places stand in no order, and a short list of keys in that of the classes: a node may bring a new class
-/// to thousands of models at once, and a key is 8 bytes to move, a set 40.
+/// to thousands of models at once, and a key is 8 bytes to move, a set 24.
 class HolderPlaces {
 public:
     /// The places in a class, or null.

@@ -10,6 +10,7 @@
 
 #include <allot/assert.hpp>
 #include <allot/core/grow.hpp>
+#include <allot/core/list.hpp>
 #include <allot/store/prefetch.hpp>
 
 namespace allot { inline namespace v0 {
@@ -30,7 +31,7 @@ public:
     /// @pre fewer than 2^32 are taken.
     /// @complexity O(log64 n).
     [[nodiscard]] auto lowest_free() const noexcept -> std::uint32_t {
-        if (levels_.empty()) { return static_cast<std::uint32_t>(std::countr_one(first_word_)); }
+        if (is_one_word()) { return static_cast<std::uint32_t>(std::countr_one(first_word_)); }
         auto word = std::uint64_t{0};
         for (auto level = levels_.size(); level > 0; --level) {
             const auto& words = levels_[level - 1];
@@ -53,10 +54,10 @@ public:
         ALLOT_ASSERT(!taken(slot), "SlotSet::take: the slot is taken already");
         if (const auto word = slot >> 6; word >= used_) {
             if (word >= lowest().size()) { reserve(slot); }
-            used_ = levels_.empty() ? 0 : word + 1;
+            used_ = is_one_word() ? 0 : word + 1;
         }
         ++size_;
-        if (levels_.empty()) {
+        if (is_one_word()) {
             first_word_ |= std::uint64_t{1} << slot;
             return;
         }
@@ -75,7 +76,7 @@ public:
     auto free(std::uint32_t slot) noexcept -> void {
         ALLOT_ASSERT(taken(slot), "SlotSet::free: the slot is not taken");
         --size_;
-        if (levels_.empty()) {
+        if (is_one_word()) {
             first_word_ &= ~(std::uint64_t{1} << slot);
             return;
         }
@@ -88,7 +89,7 @@ public:
             index >>= 6;
         }
         if ((slot >> 6) + 1 == used_) {
-            while (used_ > 0 && levels_.front()[used_ - 1] == 0) { --used_; }
+            while (used_ > 0 && levels_[0][used_ - 1] == 0) { --used_; }
         }
     }
 
@@ -121,21 +122,21 @@ public:
     /// trimmed together.
     /// @complexity O(1).
     [[nodiscard]] auto sparse(std::uint32_t spread) const noexcept -> bool {
-        return !levels_.empty() && 256 * std::uint64_t{used_} <= (224 - spread) * std::uint64_t{levels_.front().size()};
+        return !is_one_word() && 256 * std::uint64_t{used_} <= (224 - spread) * std::uint64_t{levels_.front().size()};
     }
 
     /// Gives back the memory above the highest taken slot. Changes no result.
     /// @complexity O(room).
     auto trim() noexcept -> void {
-        if (used_ <= 1 && !levels_.empty()) {
+        if (used_ <= 1 && !is_one_word()) {
             first_word_ = levels_.front().front();
-            levels_ = std::vector<Words>{};
+            levels_ = {};
         }
         for (auto words = std::size_t{used_}; auto& level : levels_) {
             detail::shrink_to(level, words);
             words = (words + 63) / 64;
         }
-        while (levels_.size() > 1 && levels_[levels_.size() - 2].size() == 1) { levels_.pop_back(); }
+        while (levels_.size() > 1 && levels_[levels_.size() - 2].size() == 1) { levels_.erase(levels_.end() - 1); }
     }
 
     /// Number of taken slots.
@@ -148,7 +149,7 @@ public:
     /// @complexity O(1).
     [[nodiscard]] auto reach() const noexcept -> std::uint32_t {
         if (size_ == 0) { return 0; }
-        const auto word = levels_.empty() ? 0 : used_ - 1;
+        const auto word = is_one_word() ? 0 : used_ - 1;
         return word * 64 + static_cast<std::uint32_t>(std::bit_width(lowest()[word]));
     }
 
@@ -160,9 +161,9 @@ public:
         while ((std::uint64_t{slot} >> (6 * height)) != 0) { ++height; }
         while (levels_.size() < height) {
             // The new top word summarises the old one.
-            const auto full = !levels_.empty() && levels_.back().front() == full_word;
-            if (levels_.empty()) { used_ = first_word_ != 0 ? 1 : 0; }
-            levels_.push_back(levels_.empty() ? Words{first_word_} : Words{std::uint64_t{full ? 1U : 0U}});
+            const auto full = !is_one_word() && levels_.back().front() == full_word;
+            if (is_one_word()) { used_ = first_word_ != 0 ? 1 : 0; }
+            levels_.push_back(is_one_word() ? Words{first_word_} : Words{std::uint64_t{full ? 1U : 0U}});
         }
         // From the top down, so that a failing allocation leaves no word without the one above it.
         for (auto level = levels_.size(); level > 0; --level) {
@@ -204,14 +205,16 @@ private:
     using Words = std::vector<std::uint64_t>;
     static constexpr auto full_word = ~std::uint64_t{0};
 
+    [[nodiscard]] auto is_one_word() const noexcept -> bool { return levels_.data() == nullptr; }
     [[nodiscard]] auto lowest() const noexcept -> std::span<const std::uint64_t> {
-        return levels_.empty() ? std::span{&first_word_, 1} : std::span{levels_.front()};
+        return is_one_word() ? std::span{&first_word_, 1} : std::span{levels_.front()};
     }
 
     std::uint64_t first_word_ = 0;  // the only word while there are no levels
-    std::vector<Words> levels_;     // [0]: taken; above: full. The top level has one word.
+    List<Words> levels_;            // [0]: taken; above: full. The top level has one word.
     std::uint32_t size_ = 0;
     std::uint32_t used_ = 0;  // with levels: words up to the highest one that has a taken slot
 };
+static_assert(sizeof(void*) > 8 || sizeof(SlotSet) <= 24, "there is one for each model in each class");
 
 }}  // namespace allot::v0
