@@ -100,6 +100,9 @@ TEST_CASE("times take no memory while nothing expires, and none once the last of
     auto models = list({{1, 0}, {2, 0}, {3, 0}, {4, 0}});
     const auto plain = bytes_of(models);
     CHECK(plain <= 8 + 4 * 8 + 24);
+    const auto idle = support::live;
+    const auto both = merged(list({{1, 0}, {3, 0}}), list({{2, 0}, {4, 0}}));
+    CHECK(static_cast<std::int64_t>(support::live - idle) == plain);
     models.set_until(0, at(5));
     models.set_until(3, at(6));
     CHECK(bytes_of(models) >= plain + 4 * 8);

@@ -290,6 +290,20 @@ TEST_CASE("a pool hears how far the nodes, a class and its holders reach", "[A7]
     CHECK(ListeningPool::reach_of_holders < 100);
 }
 
+TEST_CASE("a node that gave up most of its models has no room for them any more") {
+    if (support::live == 0) { return; }  // nothing counts bytes here
+    auto d = allot::Dispatcher<>{};
+    auto names = std::vector<std::string>{};
+    for (auto i = 0; i < 200; ++i) { names.push_back("m" + std::to_string(i)); }
+    for (const auto id : {1, 2}) {
+        ok(d.join(with(plain_node(id), [&](auto& it) { it.models = names; }), at(0s)));
+    }
+    names.pop_back();
+    const auto before = support::live;
+    ok(d.report_model(1, command::Report::remove, names, at(1s)));
+    CHECK(before - support::live > 190U * 8);
+}
+
 TEST_CASE("a pool is asked ahead for the place of a node that ends its task, unless another task waits") {
     auto d = allot::Dispatcher<allot::Rules, ListeningPool>{};
     join_plain(d, 3);

@@ -1,11 +1,13 @@
 // What the pool asks of the allocator, and what it does when that refuses.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <new>
 #include <vector>
 
 #include <allot/pool/gpu_group_pool.hpp>
+#include <allot/pool/holder_tree.hpp>
 #include <allot/pool/linear_pool.hpp>
 
 #include "support/allocations.hpp"
@@ -130,6 +132,20 @@ TEST_CASE("a class without nodes gives its tree back", "[A7]") {
     CHECK(pool.count(allot::SamplingFrame{classes}) == 1);
     pool.changed(place(3, 0), place(3, 7));
     CHECK(pool.count(allot::SamplingFrame{classes}) == 2);
+}
+
+TEST_CASE("a tree of holders has room for four places more than it has items, at most") {
+    if (support::live == 0) { return; }  // nothing counts bytes here
+    CHECK(sizeof(allot::HolderTree) == 8 + sizeof(void*));
+    for (std::uint32_t count = 1; count <= 64; ++count) {
+        const auto before = support::live;
+        auto tree = allot::HolderTree{};
+        for (std::uint32_t place = 0; place < count; ++place) { tree.put(place, place + 1, 1, place); }
+        const auto sums = count <= 16 ? 0U : 64U;
+        const auto bytes = support::live - before;
+        CAPTURE(count);
+        REQUIRE(bytes <= 4 * std::max(count + 4, 6U) + sums + 24);
+    }
 }
 
 TEST_CASE("a pool gives back the slots, the places and the nodes that are gone, while others stay", "[A7]") {
