@@ -3,7 +3,7 @@
 /// The version of the library, by semantic versioning. It is written in this file alone; CMake and pkg-config read it
 /// here. While the major number is 0, a minor number may break source and decisions.
 #define ALLOT_VERSION_MAJOR 0
-#define ALLOT_VERSION_MINOR 19
+#define ALLOT_VERSION_MINOR 20
 #define ALLOT_VERSION_PATCH 0
 
 /// The library.
