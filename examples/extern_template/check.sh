@@ -3,7 +3,7 @@ set -eu
 command -v nm > /dev/null || { echo "no nm on this machine"; exit 77; }
 symbols=$(nm -C "$1")
 # The compiler may inline calls; but decisions and their execution must come from dispatcher.o.
-if echo "$symbols" | grep -E '^[0-9a-f]+ [TtWVu] .*Dispatcher<.*>::(Applier|Checker|Followers|apply\(std::variant<[^&]*const&, allot::v0::Moment const&, allot::v0::Events&|match_all|settle_due|draw)'; then
+if echo "$symbols" | grep -E '^[0-9a-f]+ [TtWVu] allot::v0::(Turn|Check|Dispatching|Starting|Finishing|Draws)<'; then
     echo "$1 contains the definitions above"
     exit 1
 fi

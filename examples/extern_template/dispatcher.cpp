@@ -1,5 +1,8 @@
 #include "dispatcher.hpp"
 
+#include <allot/dispatcher/dispatcher.hpp>
+#include <allot/weight/harmonic_weight.hpp>
+
 namespace relay {
 
 // Keeps the law of a monotone weight: the square of a score rises with the score, and the stake is unchanged.

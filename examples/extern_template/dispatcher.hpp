@@ -1,9 +1,9 @@
 #pragma once
 
 // A dispatcher that is compiled once. `extern template` prevents its instantiation in each file that includes this
-// header. So only dispatcher.cpp pays for it; the other files compile a little faster and link to it.
+// header. So only dispatcher.cpp pays for it, and includes its functions; the other files see the class and link to it.
 
-#include <allot/allot.hpp>
+#include <allot/dispatcher/interface.hpp>
 
 namespace relay {
 
