@@ -78,6 +78,8 @@ auto names_of(std::uint64_t lies) -> std::string {
 /// All runs together.
 struct Sum {
     LieCounts told{};
+    LieCounts looked_into{};
+    LieCounts taken{};
     WrongWork wrong{};
     std::uint64_t broken = 0;
     std::uint64_t named = 0;
@@ -102,7 +104,11 @@ struct Sum {
                        alone ? text : text.substr(0, text.find('\n')), names_of(options.lies));
             ++broken;
         }
-        for (std::size_t i = 0; i < lie_count; ++i) { told[i] += simulation.told()[i]; }
+        for (std::size_t i = 0; i < lie_count; ++i) {
+            told[i] += simulation.told()[i];
+            looked_into[i] += simulation.looked_into()[i];
+            taken[i] += simulation.taken()[i];
+        }
         wrong += simulation.wrong();
     }
 };
@@ -121,16 +127,23 @@ TEST_CASE("every job ends once, rightly and in time, and pays honest members, th
     fmt::print(stderr,
                "{} runs, {} broken: ends after {} ms in the mean, {} ms at the latest, {:.2f} of the bound at most; {} "
                "takeovers, {} culprits; MacroJobs with wrong blocks {}, of which {} escaped and {:.1f} may; {} of {} "
-               "blocks wrong and paid; {}\n",
+               "blocks wrong and paid; {}\nletters past the outer checks of honest members: {}\nletters taken: {}\n",
                runs, sum.broken, sum.time / static_cast<std::int64_t>(runs), sum.latest, sum.nearest, sum.takeovers,
-               sum.named, wrong.judged, wrong.escaped, wrong.expected, wrong.paid, wrong.blocks, says(sum.told));
+               sum.named, wrong.judged, wrong.escaped, wrong.expected, wrong.paid, wrong.blocks, says(sum.told),
+               says(sum.looked_into), says(sum.taken));
     CHECK(sum.broken == 0);
     // Three standard errors; honest verifiers find more.
     CHECK(static_cast<double>(wrong.escaped) <= wrong.expected + 3 * std::sqrt(wrong.variance));
     if (one != 0) { return; }
     for (std::size_t i = 0; i < lie_count; ++i) {
         INFO(lie_names[i]);
-        if ((lies & bit_of(static_cast<Lie>(i))) != 0) { CHECK(sum.told[i] > 0); }  // what was never told was not tried
+        const auto is = [&](Lie lie) { return lie == static_cast<Lie>(i); };
+        const auto forges = std::any_of(forgeries.begin(), forgeries.end(), is);
+        if (forges) { CHECK(sum.taken[i] == 0); }
+        if ((lies & bit_of(static_cast<Lie>(i))) == 0) { continue; }
+        CHECK(sum.told[i] > 0);  // what was never told was not tried,
+        if (forges || std::any_of(deeds.begin(), deeds.end(), is)) { continue; }
+        CHECK(sum.looked_into[i] > 0);  // and neither was what no honest member looked into
     }
 }
 

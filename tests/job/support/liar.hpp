@@ -56,6 +56,11 @@ constexpr std::array<const char*, lie_count> lie_names{
     "other name",       "shared lie",    "usurped queue",     "changed progress"};
 using LieCounts = std::array<std::uint64_t, lie_count>;
 
+/// Lies in the names of others, for which no outer check may let them pass; and deeds, of which no message is untrue.
+constexpr std::array forgeries{Lie::forged_statement, Lie::forged_rejection, Lie::forged_end, Lie::changed_progress};
+constexpr std::array deeds{Lie::hoarded_queue, Lie::deaf_owner,    Lie::kept_record, Lie::kept_end,
+                           Lie::wasted_lease,  Lie::stalled_lease, Lie::shared_lie};
+
 constexpr auto bit_of(Lie lie) -> std::uint64_t { return std::uint64_t{1} << static_cast<unsigned>(lie); }
 constexpr auto all_lies = (std::uint64_t{1} << lie_count) - 1;
 
@@ -85,7 +90,7 @@ public:
     virtual void fired(Lie lie) = 0;
     /// Says something to all, or to one, signed where the liar is the author.
     virtual void tell(const allot::JobSend& send) = 0;
-    virtual void tell_one(std::uint32_t to, const allot::JobSend& send) = 0;
+    virtual void tell_one(std::uint32_t to, const allot::JobSend& send, bool is_true) = 0;
     /// Asks the store for a claim.
     virtual void claim(const Hash256& claim, const allot::ClaimBid& bid) = 0;
     /// Makes its own processor hear a message of its own.
@@ -117,10 +122,10 @@ public:
         tell({plan().macro(macro).channel(), std::move(message)});
     }
     void tell_job(allot::JobMessage message) { tell({allot::job_channel(plan().job()), std::move(message)}); }
-    /// Says one thing to some members and another thing to the rest. The contract is the member after the nodes.
+    /// Says the truth to some members and another thing to the rest. The contract is the member after the nodes.
     void tell_both(const allot::JobSend& one, const allot::JobSend& other) {
         for (std::uint32_t to = 0; to <= options().nodes; ++to) {
-            if (to != self()) { tell_one(to, to % 2 == 0 ? one : other); }
+            if (to != self()) { tell_one(to, to % 2 == 0 ? one : other, to % 2 == 0); }
         }
     }
     [[nodiscard]] auto snapshot(std::uint32_t macro) const -> allot::job_message::QueueSnapshot {

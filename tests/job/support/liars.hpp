@@ -1,9 +1,12 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 #include <variant>
@@ -63,7 +66,9 @@ public:
             while (liar->ways.empty()) {  // liars need not all tell the same lies
                 for (std::size_t lie = 0; lie < lie_count; ++lie) {
                     const auto told = (options_.lies & bit_of(static_cast<Lie>(lie))) != 0;
-                    if (told && !percent(25)) { liar->ways.push_back(lying(static_cast<Lie>(lie))); }
+                    if (told && !percent(25)) {
+                        liar->ways.emplace_back(static_cast<Lie>(lie), lying(static_cast<Lie>(lie)));
+                    }
                 }
             }
             network_.at(500 + below(1'000), Kind::lie, i);
@@ -73,6 +78,9 @@ public:
 
     /// How often each lie was told.
     [[nodiscard]] auto told() const -> const LieCounts& { return told_; }
+    /// How many letters with a lie honest members let pass their outer checks, and how many they took.
+    [[nodiscard]] auto looked_into() const -> const LieCounts& { return looked_into_; }
+    [[nodiscard]] auto taken() const -> const LieCounts& { return taken_; }
     [[nodiscard]] auto wrong() const -> const WrongWork& { return contract_.wrong(); }
 
 protected:
@@ -80,9 +88,20 @@ protected:
         return i < options_.nodes && i + options_.liars >= options_.nodes;
     }
     void say(std::uint32_t from, const allot::JobSend& send) override {
+        if (!lies(from)) { return broadcast(from, send); }
         auto bent = send;
-        if (lies(from) && !all_of(from, [&](Lying& way, Liar& me) { return way.bend(me, bent); })) { return; }
+        fired_ = 0;
+        if (!all_of(from, [&](Lying& way, Liar& me) { return way.bend(me, bent); })) { return; }
+        telling_ = fired_;
         broadcast(from, bent);
+        telling_ = 0;
+    }
+    void received(const Network::Letter& letter, std::optional<allot::JobError> error) override {
+        for (std::size_t lie = 0; lie < lie_count; ++lie) {
+            if ((letter.lies & bit_of(static_cast<Lie>(lie))) == 0) { continue; }
+            looked_into_[lie] += error && is_outer(*error) ? 0 : 1;
+            taken_[lie] += error ? 0 : 1;
+        }
     }
     auto hears(std::uint32_t node, const Network::Letter& letter) -> bool override {
         if (!lies(node)) { return true; }
@@ -176,11 +195,16 @@ private:
         }
         [[nodiscard]] auto options() const -> const Options& override { return world_.options_; }
         [[nodiscard]] auto heard() const -> const std::deque<Network::Letter>& override { return world_.heard_; }
-        void fired(Lie lie) override { ++world_.told_[static_cast<std::size_t>(lie)]; }
+        void fired(Lie lie) override {
+            ++world_.told_[static_cast<std::size_t>(lie)];
+            world_.fired_ |= bit_of(lie);
+        }
         void tell(const allot::JobSend& send) override { world_.broadcast(self_, send); }
-        void tell_one(std::uint32_t to, const allot::JobSend& send) override {
+        void tell_one(std::uint32_t to, const allot::JobSend& send, bool is_true) override {
+            const auto telling = std::exchange(world_.telling_, is_true ? 0 : world_.telling_);
             world_.prepare(self_, send);
             world_.network_.post_to(to);
+            world_.telling_ = telling;
         }
         void claim(const Hash256& claim, const allot::ClaimBid& bid) override { world_.cas_.try_emplace(claim, bid); }
         void believe(const allot::JobMessage& message) override {
@@ -190,23 +214,40 @@ private:
                 self_, [&](auto& p) { return p.on_message(name(), signed_one, local(), proven); }, true);
         }
 
-        std::vector<std::unique_ptr<Lying>> ways{};
+        std::vector<std::pair<Lie, std::unique_ptr<Lying>>> ways{};
 
     private:
         AmongLiars& world_;
         std::uint32_t self_;
     };
 
+    /// An error of the checks that a message has to pass before its contents count: its job, its form, its authors.
+    static auto is_outer(allot::JobError error) -> bool {
+        using E = allot::JobError;
+        constexpr auto outer =
+            std::array{E::job_unknown,        E::queue_missing,        E::author_wrong,        E::author_unproven,
+                       E::macro_unknown,      E::author_without_right, E::message_shape_wrong, E::message_too_large,
+                       E::message_time_wrong, E::reign_too_early,      E::node_invalid};
+        return std::find(outer.begin(), outer.end(), error) != outer.end();
+    }
     /// Asks all lies of a liar, until one says no.
     template <class F>
     auto all_of(std::uint32_t node, F&& f) -> bool {
         auto& liar = *liars_[node + options_.liars - options_.nodes];
-        return std::all_of(liar.ways.begin(), liar.ways.end(), [&](auto& way) { return f(*way, liar); });
+        return std::all_of(liar.ways.begin(), liar.ways.end(), [&](auto& way) {
+            const auto before = std::exchange(telling_, bit_of(way.first));
+            const auto goes_on = f(*way.second, liar);
+            telling_ = before;
+            return goes_on;
+        });
     }
 
     std::vector<std::unique_ptr<Member>> liars_;
     std::deque<Network::Letter> heard_;
     LieCounts told_{};
+    LieCounts looked_into_{};
+    LieCounts taken_{};
+    std::uint64_t fired_ = 0;  // lies of the message that is bent now
 };
 
 }  // namespace job_test

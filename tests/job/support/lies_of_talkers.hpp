@@ -57,7 +57,10 @@ public:
         said.commitments = {promise};
         me.tell_queue(macro, said);
         me.tell_queue(macro, words::ResultCommitted{plan.job, promise});
-        if (const auto* queue = me.queue(macro); queue != nullptr && !queue->state().owns()) {
+        // But for a queue that the liar has just handed over, or that a life of its owns: it may sign for that.
+        const auto* queue = me.queue(macro);
+        if (queue != nullptr && queue->state().reign().owner != me.name() &&
+            author_of(queue->state().control()) != me.name()) {
             said = me.snapshot(macro);
             said.control = queue->state().control();
             ++said.control->revision;

@@ -51,6 +51,7 @@ public:
         std::uint32_t from = 0;
         std::string channel;
         allot::JobMessage message;
+        std::uint64_t lies = 0;  // those that its author told with it: bits of `Lie`
     };
 
     Network(const Options& options, std::uint64_t seed) : options_{options}, seed_{seed}, random_{seed} {}

@@ -126,6 +126,8 @@ protected:
         }
         return hashes;
     }
+    /// What became of a letter at a node that does not lie: the error with which it was refused, if it was.
+    virtual void received(const Network::Letter& /*letter*/, std::optional<allot::JobError> /*error*/) {}
     /// An event of a kind that no honest network has.
     virtual void more(const Event& /*event*/) {}
 
@@ -303,7 +305,7 @@ protected:
         auto message = send.message;
         const auto name = name_of(from);
         sign_own(message, name, [&](const Hash256& digest) { return signature_of(name, digest); });
-        checks_.said(network_.write({from, send.channel, std::move(message)}).message);
+        checks_.said(network_.write({from, send.channel, std::move(message), telling_}).message);
         if (lies(from)) { return; }
         // Heartbeats and retries, and the handing over of each MicroJob: nothing that grows by itself. Liars earn some
         // more answers.
@@ -325,6 +327,7 @@ protected:
         const auto returned = std::holds_alternative<allot::job_message::LeaseReturned>(letter.message);
         auto effects =
             checked(event.node, hear, snapshot != nullptr && snapshot->control ? snapshot : nullptr, returned);
+        if (!lies(event.node)) { received(letter, effects.error); }
         if (effects.sends.size() > 8U + 3U * plan_.slicing().macro_count) {
             network_.broken(fmt::format("one message brings {} answers", effects.sends.size()));
         }
@@ -602,6 +605,7 @@ protected:
     std::map<Hash256, allot::ClaimBid> cas_;
     std::vector<Contract::Ask> asks_;
     std::int64_t honest_letters_ = 0;
+    std::uint64_t telling_ = 0;  // the lies of the letters that are written now
     std::uint32_t booted_ = 0;
     std::uint32_t coming_back_ = 0;
     Outcome out_{};
