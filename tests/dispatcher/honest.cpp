@@ -93,7 +93,7 @@ private:
         spec.vram = {vram};
         spec.stake = 400 + below(1U << (below(10) + 1)) * 100;  // most have little, some a hundred times as much
         spec.operator_id = allot::OperatorId{1 + uneven(size_)};
-        spec.models = models(6);
+        spec.models = models(below(10) == 0 ? 150 : 6);  // some have whole collections
         return spec;
     }
     void submit() {
