@@ -10,7 +10,7 @@
 /// | qos | `laws::bounded`, `laws::drawable`, `laws::faithful` |
 /// | eligibility, placement | `laws::pure` |
 /// | valuation | `laws::rational` |
-/// | terms | `laws::positive` |
+/// | terms | `laws::positive`; with an eligibility policy that has `fee_max`, `laws::payable` |
 
 #include <allot/laws/bounded.hpp>     // IWYU pragma: export
 #include <allot/laws/drawable.hpp>    // IWYU pragma: export

@@ -4,6 +4,8 @@
 #include <allot/eligibility/collateral.hpp>
 #include <allot/laws/pure.hpp>
 #include <allot/policy/archetype.hpp>
+#include <allot/terms/by_evidence.hpp>
+#include <allot/terms/priced.hpp>
 
 #include "support/catch.hpp"
 
@@ -107,6 +109,57 @@ struct MoodyRounds : archetype::Terms, Alternates {
     }
 };
 
+struct MoodyFeeMax : archetype::Eligibility, Alternates {
+    auto fee_max() const -> allot::Amount { return turn() ? 1 : 2; }
+};
+struct MostFee : archetype::Eligibility {
+    allot::Amount most;
+    explicit MostFee(allot::Amount fee) : most{fee} {}
+    auto fee_max() const -> allot::Amount { return most; }
+};
+struct MoodyStakeMin : archetype::Eligibility, Alternates {
+    auto stake_min(allot::Amount) const -> allot::Amount { return turn() ? 1 : 0; }
+};
+struct MoodyHolding : archetype::Placement, Alternates {
+    auto held_for() const -> allot::Duration { return allot::Duration{turn() ? 1 : 2}; }
+};
+struct HoldsForLess : archetype::Placement {
+    auto held_for() const -> allot::Duration { return allot::Duration{-1}; }
+};
+struct MoodyBlame : archetype::Terms, Alternates {
+    auto blames(const allot::Task&, allot::OutcomeKind) const -> bool { return turn(); }
+};
+struct MoodyEvidence : archetype::Terms, Alternates {
+    auto waits_for_evidence(allot::OutcomeKind) const -> bool { return turn(); }
+};
+struct MoodyPay : archetype::Terms, Alternates {
+    auto paid(const allot::Task&) const -> allot::Amount { return turn() ? 1 : 0; }
+};
+struct PaysTooMuch : archetype::Terms {
+    auto paid(const allot::Task& task) const -> allot::Amount { return {task.fee.units + allot::u128{1}}; }
+};
+struct MoodyForfeit : archetype::Terms, Alternates {
+    auto forfeit(const allot::Task&, allot::Ending, allot::Duration, allot::Ratio) const -> allot::Amount {
+        return turn() ? 1 : 0;
+    }
+};
+/// More than the fee in a full queue alone.
+struct ForfeitsTooMuch : archetype::Terms {
+    auto forfeit(const allot::Task& task, allot::Ending, allot::Duration, allot::Ratio crowding) const
+        -> allot::Amount {
+        return crowding.num == crowding.den ? allot::Amount{task.fee.units + allot::u128{1}} : task.fee;
+    }
+};
+struct MoodyFee : archetype::Terms, Alternates {
+    auto fee_min(allot::Duration) const -> allot::Amount { return turn() ? 1 : 2; }
+};
+/// Its price of a long reservation is no fee that a command admits.
+struct Unaffordable : archetype::Terms {
+    auto fee_min(allot::Duration reserved) const -> allot::Amount {
+        return {allot::u128{static_cast<std::uint64_t>(reserved.count())} << 60};
+    }
+};
+
 }  // namespace
 
 TEST_CASE("what is pure yields no finding") {
@@ -144,6 +197,31 @@ TEST_CASE("terms without time are found") {
     CHECK(says(laws::positive(NoTime{}), "a lease of 0 ms"));
     CHECK(says(laws::positive(NoPatience{}), "a wait of 0 ms"));
     CHECK(says(laws::positive(TooLong{}), "may last 1000 ms"));
+}
+
+TEST_CASE("functions that a policy may have are pure, too") {
+    CHECK(says(laws::pure(MoodyFeeMax{}), "fee_max is not pure"));
+    CHECK(says(laws::pure(MoodyStakeMin{}), "stake_min is not pure"));
+    CHECK(says(laws::pure(MoodyHolding{}), "held_for is not pure"));
+    CHECK(says(laws::pure(HoldsForLess{}), "less than no time"));
+    CHECK(says(laws::positive(MoodyBlame{}), "equal arguments of blames"));
+    CHECK(says(laws::positive(MoodyEvidence{}), "equal arguments of waits_for_evidence"));
+    CHECK(says(laws::positive(MoodyPay{}), "equal arguments of paid"));
+    CHECK(says(laws::positive(MoodyForfeit{}), "equal arguments of forfeit"));
+    CHECK(says(laws::positive(MoodyFee{}), "equal arguments of fee_min"));
+}
+
+TEST_CASE("terms that take more than the fee are found, and those for which no fee is enough") {
+    CHECK(says(laws::positive(PaysTooMuch{}), "more than its fee"));
+    CHECK(says(laws::positive(ForfeitsTooMuch{}), "more than its fee"));
+    CHECK(says(laws::positive(Unaffordable{}), "no fee is enough"));
+    CHECK_FALSE(laws::positive(allot::Priced{allot::ByEvidence<>{}, allot::Price{{.fee_per_second_min = 3}}}));
+}
+
+TEST_CASE("a least fee above the greatest one is found") {
+    const auto priced = allot::Priced{allot::FixedTerms{}, allot::Price{{.fee_per_second_min = 3}}};
+    CHECK_FALSE(laws::payable(priced, MostFee{1'000'000}));
+    CHECK(says(laws::payable(priced, MostFee{2}), "no task can pay"));
 }
 
 TEST_CASE("rounds that draw what comes later are found, and moody ones") {

@@ -14,6 +14,55 @@
 
 namespace allot { inline namespace v0 { namespace laws {
 
+namespace detail {
+
+/// The laws of the functions that lease terms may have. They are pure; a task pays and forfeits its fee at most, and a
+/// fee of at least `fee_min` can be given.
+template <class P>
+[[nodiscard]] auto hook_breaks(const P& policy, const Task& task, OutcomeKind outcome, Sampler& sampler) -> Finding {
+    const auto impure = [](const char* name) {
+        return sentence("the terms are not pure: equal arguments of ", name, " gave different answers");
+    };
+    if constexpr (has_blames<P>) {
+        if (policy.blames(task, outcome) != policy.blames(task, outcome)) { return impure("blames"); }
+    }
+    if constexpr (has_evidence<P>) {
+        if (policy.waits_for_evidence(outcome) != policy.waits_for_evidence(outcome)) {
+            return impure("waits_for_evidence");
+        }
+    }
+    if constexpr (has_paid<P>) {
+        const auto paid = policy.paid(task);
+        if (paid != policy.paid(task)) { return impure("paid"); }
+        if (paid > task.fee) {
+            return sentence("a task pays ", paid.units, ", which is more than its fee of ", task.fee.units);
+        }
+    }
+    if constexpr (has_forfeit<P>) {
+        constexpr Ending endings[] = {Ending::cancelled, Ending::failed, Ending::timed_out};
+        const auto ending = endings[sampler.below(3)];
+        const auto held = sampler.once_in(3) ? Duration{0} : sampler.duration(32);
+        const auto whole = 1 + sampler.small(100);
+        const auto crowding = Ratio{sampler.small(whole + 1), whole};
+        const auto forfeited = policy.forfeit(task, ending, held, crowding);
+        if (forfeited != policy.forfeit(task, ending, held, crowding)) { return impure("forfeit"); }
+        if (forfeited > task.fee) {
+            return sentence("a task forfeits ", forfeited.units, ", which is more than its fee of ", task.fee.units);
+        }
+    }
+    if constexpr (has_fee_min<P>) {
+        const auto reserved = sampler.duration(40);
+        const auto least = policy.fee_min(reserved);
+        if (least != policy.fee_min(reserved)) { return impure("fee_min"); }
+        if (!least.admitted()) {
+            return sentence("no fee is enough for ", reserved, ": fee_min is ", least.units, ", and 2^96 is refused");
+        }
+    }
+    return {};
+}
+
+}  // namespace detail
+
 /// Checks that an eligibility policy is pure: equal arguments give equal reasons, also from a copy. One that says
 /// `listed_cards_only` fits no other card, and one with `stake_min` admits no node of less stake.
 /// @complexity linear in `tries`.
@@ -45,8 +94,17 @@ template <eligibility P>
             return sentence("admits is not pure: first it gave reason ", number(admits), " (node ", node.id.text(),
                             ", task ", task.id.text(), ", try ", i, " of seed ", seed, ")");
         }
+        if constexpr (has_fee_max<P>) {
+            if (const auto most = policy.fee_max(); most != policy.fee_max()) {
+                return sentence("fee_max is not pure: first it gave ", most.units);
+            }
+        }
         if constexpr (has_stake_min<P>) {
-            if (admits == Reason::none && node.stake < policy.stake_min(task.fee)) {
+            const auto least = policy.stake_min(task.fee);
+            if (least != policy.stake_min(task.fee)) {
+                return sentence("stake_min is not pure: equal fees gave different stakes");
+            }
+            if (admits == Reason::none && node.stake < least) {
                 return sentence("a node is admitted with less stake than stake_min asks for the fee of the task: node ",
                                 node.id.text(), ", task ", task.id.text(), " (try ", i, " of seed ", seed, ")");
             }
@@ -106,6 +164,11 @@ template <model_placement P>
         return sentence("a request lapses as soon as it is made: asked_for is ", policy.asked_for());
     }
     for (std::uint32_t i = 0; i < tries; ++i) {
+        if constexpr (has_held_for<P>) {
+            const auto held = policy.held_for();
+            if (held != policy.held_for()) { return sentence("held_for is not pure: first it gave ", held); }
+            if (held < Duration{0}) { return sentence("a model counts for ", held, ", which is less than no time"); }
+        }
         const auto demand = ModelDemand{static_cast<std::uint32_t>(sampler.magnitude(24).low()),
                                         static_cast<std::uint32_t>(sampler.magnitude(24).low())};
         const auto wanted = policy.wanted(demand).copies;
@@ -145,6 +208,7 @@ template <task_valuation P>
 }
 
 /// Checks that lease terms are pure and their lengths positive, and that no lease begins longer than `length_max`.
+/// A task pays at most its fee, and forfeits at most its fee; and `fee_min` is a fee that commands admit.
 /// Terms that draw in rounds draw no task that was submitted at the moment of the draw or later.
 /// @complexity linear in `tries`.
 template <lease_terms P>
@@ -169,6 +233,7 @@ template <lease_terms P>
             policy.patience(task) != patience || policy.after(task, outcome) != next) {
             return sentence("the terms are not pure: equal arguments gave different ones", of);
         }
+        if (const auto finding = detail::hook_breaks(policy, task, outcome, sampler)) { return *finding + of; }
         if constexpr (has_rounds<P>) {
             const auto time = TimePoint{Duration{static_cast<std::int64_t>(sampler.below(1U << 30U))}};
             const auto moment = Moment{time, Entropy{i}, sampler.below(1U << 10U)};
@@ -183,6 +248,24 @@ template <lease_terms P>
         }
     }
     return {};
+}
+
+/// Checks that lease terms and an eligibility policy agree on fees: the cheapest task of those that are tried may give
+/// `fee_min` for its lease. Otherwise each submission is refused, for a fee that is too low or too high.
+/// @complexity linear in `tries`.
+template <lease_terms P, eligibility E>
+    requires has_fee_min<P> && has_fee_max<E>
+[[nodiscard]] auto payable(const P& terms, const E& eligible, std::uint64_t seed = 1, std::uint32_t tries = 1'000)
+    -> Finding {
+    auto sampler = Sampler{seed};
+    auto least = Amount{~u128{0}};
+    for (std::uint32_t i = 0; i < tries; ++i) {
+        const auto node = sampler.node();
+        least = std::min(least, terms.fee_min(terms.length(node, sampler.task())));
+    }
+    if (least <= eligible.fee_max()) { return {}; }
+    return sentence("no task can pay: the least fee_min is ", least.units, ", and fee_max is ",
+                    eligible.fee_max().units);
 }
 
 }}}  // namespace allot::v0::laws
