@@ -1,5 +1,7 @@
 #include <memory>
+#include <set>
 #include <stdexcept>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -25,9 +27,12 @@ struct Thrown : std::runtime_error {
 struct Fuse {
     long calls = 0;
     long throws_at = -1;
+    std::set<std::string> threw{};  // functions that a policy need not have
 
-    void call() {
-        if (++calls == throws_at) { throw Thrown{}; }
+    void call(const char* name) {
+        if (++calls != throws_at) { return; }
+        if (name != nullptr) { threw.insert(name); }
+        throw Thrown{};
     }
 };
 
@@ -36,8 +41,8 @@ class Wire {
 public:
     Wire() = default;
     explicit Wire(Fuse& fuse) : fuse_{&fuse} {}
-    void call() const {
-        if (fuse_ != nullptr) { fuse_->call(); }
+    void call(const char* name = nullptr) const {
+        if (fuse_ != nullptr) { fuse_->call(name); }
     }
 
 private:
@@ -64,6 +69,14 @@ struct Admits {
     auto admits(const allot::Node& n, const allot::Task& t, const allot::Situation& s) const -> allot::Reason {
         wire.call();
         return allot::HardwareFit{}.admits(n, t, s);
+    }
+    auto fee_max() const -> allot::Amount {
+        wire.call("fee_max");
+        return 1'000'000;
+    }
+    auto stake_min(allot::Amount) const -> allot::Amount {
+        wire.call("stake_min");
+        return {};
     }
 };
 
@@ -137,6 +150,10 @@ struct Places : allot::ThresholdPlacement {
         wire.call();
         return ThresholdPlacement::asked_for();
     }
+    auto held_for() const -> Duration {
+        wire.call("held_for");
+        return 10min;
+    }
 };
 
 struct Lasts : allot::FixedTerms {
@@ -157,6 +174,26 @@ struct Lasts : allot::FixedTerms {
     auto after(const allot::Task& task, allot::OutcomeKind outcome) const -> allot::Next {
         wire.call();
         return FixedTerms::after(task, outcome);
+    }
+    auto blames(const allot::Task& task, allot::OutcomeKind) const -> bool {
+        wire.call("blames");
+        return task.attempt != 2;
+    }
+    auto fee_min(Duration) const -> allot::Amount {
+        wire.call("fee_min");
+        return 3;
+    }
+    auto forfeit(const allot::Task& task, allot::Ending, Duration, allot::Ratio) const -> allot::Amount {
+        wire.call("forfeit");
+        return task.fee.units / std::uint64_t{4};
+    }
+    auto paid(const allot::Task& task) const -> allot::Amount {
+        wire.call("paid");
+        return task.fee.units / std::uint64_t{2};
+    }
+    auto waits_for_evidence(allot::OutcomeKind outcome) const -> bool {
+        wire.call("waits_for_evidence");
+        return outcome == allot::OutcomeKind::timeout;
     }
 };
 
@@ -240,7 +277,8 @@ void torment(int commands) {
         events.push(event::Advanced{});  // the caller's own
         for (auto n = 1;; ++n) {
             const auto before = d;
-            fuse = Fuse{0, n};
+            fuse.calls = 0;
+            fuse.throws_at = n;
             try {
                 d.apply(command, moment, events);
                 break;
@@ -262,6 +300,8 @@ void torment(int commands) {
         REQUIRE(d.next_deadline() == reference.next_deadline());
     }
     CHECK(thrown > commands);
+    CHECK(fuse.threw == std::set<std::string>{"blames", "fee_max", "fee_min", "forfeit", "held_for", "paid",
+                                              "stake_min", "waits_for_evidence"});
 }
 
 }  // namespace
