@@ -179,15 +179,37 @@ def elements_of(container):
     return size, (("[%d]" % i, (holder["m_start"] + i).dereference()) for i in range(size))
 
 
-def list_parts(value):
-    """A list is a pointer to its counts; the elements follow them."""
+def list_of(value):
+    """A list is a pointer to its counts; the elements follow them. Where they begin, and their number."""
     counts, element = value["block_"], plain(value).template_argument(0)
     if not counts:
-        return "List of 0", iter(())
+        return None, 0
     size = checked(int(counts["size"]), int(counts["room"]))
     offset = max(plain(counts.dereference()).sizeof, element.alignof)
-    first = gdb.Value(int(counts) + offset).cast(element.pointer())
+    return gdb.Value(int(counts) + offset).cast(element.pointer()), size
+
+
+def list_parts(value):
+    first, size = list_of(value)
     return "List of %d" % size, (("[%d]" % i, (first + i).dereference()) for i in range(size))
+
+
+def held_models_parts(value):
+    """The same with entries of one type, and behind the room for them the times, if any expires."""
+    counts = value["block_"]
+    if not counts:
+        return "HeldModels of 0", iter(())
+    size, room = checked(int(counts["size"]), int(counts["room"])), int(counts["room"])
+    first = (counts + 1).cast(gdb.lookup_type(plain(value).name.replace("HeldModels", "HeldModel")).pointer())
+    times = (first + room).cast(gdb.lookup_type(plain(value).name.replace("HeldModels", "TimePoint")).pointer())
+
+    def parts():
+        for i in range(size):
+            yield "[%d]" % i, (first + i).dereference()
+            if int(counts["timed"]) and int((times + i).cast(gdb.lookup_type("long long").pointer()).dereference()):
+                yield "[%d] until" % i, (times + i).dereference()
+
+    return "HeldModels of %d" % size, parts()
 
 
 def rare_parts(value):
@@ -207,7 +229,7 @@ def events_parts(value):
 
 def taken_of(slots):
     """How many slots are taken, and which, ascending."""
-    levels, height = vector_of(slots["levels_"])
+    levels, height = list_of(slots["levels_"])
     first, count = vector_of(levels.dereference()) if height else (slots["first_word_"].address, 1)
     size = checked(int(slots["size_"]), 64 * count)
     taken = (64 * i + bit for i in range(count) for word in [int(first[i])] for bit in range(64) if word >> bit & 1)
@@ -293,7 +315,7 @@ LINES = {
     "TaskSpec": record_text, "Event": variant_text, "basic_command": variant_text,
 }
 LISTINGS = {
-    "List": list_parts, "Rare": rare_parts, "Events": events_parts, "Pages": pages_parts, "Table": table_parts,
+    "List": list_parts, "HeldModels": held_models_parts, "Rare": rare_parts, "Events": events_parts, "Pages": pages_parts, "Table": table_parts,
     "NamedTable": table_parts, "Interner": interner_parts,
 }
 ELSEWHERE = [  # types that are aliases of others' types

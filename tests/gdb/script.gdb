@@ -42,6 +42,9 @@ say name
 say list
 say list_empty
 say words
+say models
+say models_timed
+say models_none
 say lease
 say started
 say queued

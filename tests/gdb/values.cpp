@@ -9,6 +9,7 @@
 
 #include <allot/core/command.hpp>
 #include <allot/core/events.hpp>
+#include <allot/core/held_models.hpp>
 #include <allot/core/list.hpp>
 #include <allot/core/moment.hpp>
 #include <allot/core/score.hpp>
@@ -72,6 +73,10 @@ auto main() -> int {
     auto list = List<NodeHandle>{NodeHandle{1}, no_handle<NodeHandle>};
     const auto list_empty = List<std::string>{};
     const auto words = List<std::string>{"fast", "green"};
+    const auto models = HeldModels{{ModelId{1}, Holding::in_use, 5}, {ModelId{2}, Holding::on_disk, 6}};
+    auto models_timed = models;
+    models_timed.set_until(1, TimePoint{std::chrono::milliseconds{20'000}});
+    const auto models_none = HeldModels{};
 
     const auto lease = Lease{.task = 7, .node = "relay-7", .token = 12, .deadline = instant};
     const auto started = Event{event::TaskStarted{lease, OwnerId{"alice"}}};
