@@ -137,14 +137,14 @@ TEST_CASE("a class without nodes gives its tree back", "[A7]") {
 TEST_CASE("a tree of holders has room for four places more than it has items, at most") {
     if (support::live == 0) { return; }  // nothing counts bytes here
     CHECK(sizeof(allot::HolderTree) == 8 + sizeof(void*));
-    for (std::uint32_t count = 1; count <= 64; ++count) {
+    for (std::uint32_t items = 1; items <= 64; ++items) {
         const auto before = support::live;
         auto tree = allot::HolderTree{};
-        for (std::uint32_t place = 0; place < count; ++place) { tree.put(place, place + 1, 1, place); }
-        const auto sums = count <= 16 ? 0U : 64U;
+        for (std::uint32_t place = 0; place < items; ++place) { tree.put(place, place + 1, 1, place); }
+        const auto sums = items <= 16 ? 0U : 64U;
         const auto bytes = support::live - before;
-        CAPTURE(count);
-        REQUIRE(bytes <= 4 * std::max(count + 4, 6U) + sums + 24);
+        CAPTURE(items);
+        REQUIRE(bytes <= 4 * std::max(items + 4, 6U) + sums + 24);
     }
 }
 

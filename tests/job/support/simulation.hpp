@@ -538,7 +538,9 @@ protected:
 
     void pay(const Event& event) {
         auto& node = nodes_[event.node];
-        const auto [settlement, fresh] = contract_.answer(asks_[event.what]);
+        const auto answer = contract_.answer(asks_[event.what]);
+        const auto& settlement = answer.first;  // clang 14 captures no structured binding
+        const auto fresh = answer.second;
         for (const auto& culprit : settlement.culprits) {
             if (!fresh || culprit.reason != allot::RejectReason::culprit) { continue; }
             for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
