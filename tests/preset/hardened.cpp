@@ -482,7 +482,7 @@ TEST_CASE("a new node that fails all it gets goes on getting tasks, unless it re
                 events = d.fail(held, allot::FailCause::execution_error, now);
                 lease = events.lease();
             }
-            for (const auto& end : std::vector<allot::TaskId>{1'000 + i - 9}) {
+            for (const auto& end : std::vector{allot::TaskId{1'000 + i - 9}}) {
                 if (const auto* task = d.task(end); task != nullptr && task->state == allot::TaskState::running) {
                     const auto& record = d.state().leases()[task->lease];
                     const auto node = d.state().nodes()[record.node].node.id;
