@@ -27,7 +27,7 @@ template <class... Ps>
 Dispatcher<Ps...>::Dispatcher(const Dispatcher&) = default;
 template <class... Ps>
 Dispatcher<Ps...>::Dispatcher(Dispatcher&&) noexcept = default;
-// An assignment of each member would be a twelfth of all code of a dispatcher.
+// An assignment of each member would be a twentieth of all code of a dispatcher.
 template <class... Ps>
 auto Dispatcher<Ps...>::operator=(const Dispatcher& other) -> Dispatcher& {
     return this == &other ? *this : *this = Dispatcher{other};
